@@ -1,0 +1,110 @@
+"""Birth: how old an observation is, and how that is known (SPEC section 3).
+
+`classify.py` asks for each observation; the first source that gives a birth wins, and what was passed over is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from memttl.core.dates import DateReader, FoundDate, day_of, no_birth_because, normalise
+from memttl.core.durations import end_of_day
+from memttl.core.head import Head
+from memttl.core.marks import Tail
+from memttl.core.model import Birth, Known, Tried, When
+
+TIME_FIELDS = ("created_at", "createdAt", "timestamp", "date")
+ENTITY_TIME_FIELDS = ("createdAt", "created_at")
+_MILLISECONDS_FROM = 100_000_000_000  # as seconds that is the year 5138, as milliseconds 1973
+
+
+class BirthReader:
+    """Finds births by one policy: its date labels and time zone, and the instant that is now."""
+
+    def __init__(self, dates: DateReader, labels: Iterable[str], now: datetime) -> None:
+        self._dates = dates
+        self._now = now
+        words = "|".join(re.escape(normalise(label)) for label in labels)
+        self._label = re.compile(rf"(?<!\w)(?:{words})\s*[:：]\s*") if words else None
+
+    def of_object(self, fields: Mapping[str, Any], names: Sequence[str], tried: list[Tried]) -> When | None:
+        """Give the birth in the first of the fields `names` that holds one: ISO 8601, unix seconds or milliseconds."""
+        for name in names:
+            if fields.get(name) is None:
+                continue
+            when = self._read_field(fields[name])
+            problem = no_birth_because(when, self._now, self._dates.zone)
+            note = problem.replace("there is no such date", "cannot be read") or "birth"
+            tried.append(Tried("field", f"{name}: {fields[name]}", not problem, note))
+            if not problem:
+                return when
+        return None
+
+    def _read_field(self, value: object) -> When | None:
+        if isinstance(value, str):
+            found = self._dates.whole(normalise(value.strip()))
+            return found.when if found else None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
+        try:
+            return datetime.fromtimestamp(seconds, UTC)
+        except (OverflowError, ValueError, OSError):
+            return None
+
+    def of_text(self, text: str, head: Head, tail: Tail, tried: list[Tried]) -> When | None:
+        """Give the birth written in a normalised text: a `created` mark first, else the latest readable date."""
+        marked = [m.date for m in tail.marks if m.kind == "created" and isinstance(m.date, date)]
+        for when in sorted(marked, key=self.end, reverse=True):
+            if self._note(str(when), when, "created mark", tried):
+                return when
+        found = [*((d, "leading date") for d in head.dates), *((d, "trailing date") for d in tail.dates)]
+        found += [(d, "labelled date") for d in self._labelled(text, tried)]
+        for date_in_range in (*head.ranges, *tail.ranges):
+            note = "one of a range or list of days, so no birth"
+            tried.append(Tried("date", date_in_range.text, matched=False, note=note))
+        good = [d.when for d, place in found if self._note(d.text, d.when, place, tried) and d.when is not None]
+        return max(good, key=self.end, default=None)
+
+    def _labelled(self, text: str, tried: list[Tried]) -> list[FoundDate]:
+        found = []
+        for label in self._label.finditer(text) if self._label else ():
+            day = self._dates.at(text, label.end())
+            if day is None or re.match(r"[-/\w]", text[day.end : day.end + 1]):
+                continue
+            if self._dates.is_range(text, day):
+                tried.append(Tried("date", day.text, matched=False, note="one of a range of days, so no birth"))
+            else:
+                found.append(day)
+        return found
+
+    def _note(self, text: str, when: When | None, place: str, tried: list[Tried]) -> bool:
+        problem = no_birth_because(when, self._now, self._dates.zone)
+        tried.append(Tried("date", text, not problem, f"{place}: {problem}" if problem else place))
+        return not problem
+
+    def end(self, when: When) -> datetime:
+        """Give the instant from which a TTL counts: of a date, the end of its day. For comparing births."""
+        if isinstance(when, datetime):
+            return when
+        return end_of_day(when, self._dates.zone) or datetime.max.replace(tzinfo=UTC)
+
+    def own(
+        self, text: str, fields: Mapping[str, Any] | None, head: Head, tail: Tail, known: Known, tried: list[Tried]
+    ) -> Birth | None:
+        """Give the birth that the observation itself has (sources `set`, `object`, `text`), or None."""
+        if known.settings.created is not None:
+            return Birth(known.settings.created, "set")
+        if fields is not None and (when := self.of_object(fields, TIME_FIELDS, tried)) is not None:
+            return Birth(when, "object")
+        when = self.of_text(text, head, tail, tried)
+        return Birth(when, "text") if when is not None else None
+
+    def only_date(self, births: Iterable[Birth | None]) -> When | None:
+        """Give the one day on which the dated observations of an entity agree (source `inherited`), or None."""
+        dated = [b.when for b in births if b and b.source in ("object", "text") and b.when is not None]
+        days = {day_of(when, self._dates.zone) for when in dated}
+        return max(dated, key=self.end) if len(days) == 1 else None

@@ -1,0 +1,199 @@
+"""Dates in text, at strict places only: ISO 8601, and the formats that the policy adds. No fuzzy parsing.
+
+`DateReader` reads one date at one position of a normalised text; `head.py`, `marks.py` and `birth.py` say where.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, tzinfo
+
+from memttl.core.model import When
+
+EARLIEST_BIRTH = date(2000, 1, 1)  # before it stands a zero value (1970-01-01, 0001-01-01), not a day
+
+
+def normalise(text: str) -> str:
+    """Give the form in which prefixes, marks and dates are compared: NFC and case folding."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDate:
+    """A date in a text: its (start, end), and what it means; `when` is None for an impossible one (2026-02-30)."""
+
+    start: int
+    end: int
+    when: When | None
+    text: str
+
+
+# offsets reach from -12:00 to +14:00; a wider one is the end of a time range (14:30-15:30)
+_ISO = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?"
+    r"(?:z|[+-](?:0[0-9]|1[0-4]):?[0-9]{2})?)?(?![0-9])"
+)
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+# behind a date, these and another date make a range or a list of days, and neither is a birth
+_RANGE = re.compile(r"\s*(?:\bto\b|\band\b|[-–/,])\s*[\[(]?")
+_RANGE_BEFORE = re.compile(r"(?:\bto|\band|[-–/,])\s*$")
+_END_OF_BARE = re.compile(r"\s|[:：,]|$")
+
+# strptime directive -> the text it may match; a format with any other is refused by the policy
+_MONTHS = "|".join(m.lower() for m in calendar.month_name if m)
+_MONTHS_SHORT = "|".join(m.lower() for m in calendar.month_abbr if m)
+_WEEKDAYS = "|".join(d.lower() for d in calendar.day_name)
+_WEEKDAYS_SHORT = "|".join(d.lower() for d in calendar.day_abbr)
+DIRECTIVES = {
+    "d": "[0-9]{1,2}", "m": "[0-9]{1,2}", "Y": "[0-9]{4}", "y": "[0-9]{2}", "B": f"(?:{_MONTHS})",
+    "b": f"(?:{_MONTHS_SHORT})", "A": f"(?:{_WEEKDAYS})", "a": f"(?:{_WEEKDAYS_SHORT})", "H": "[0-9]{1,2}",
+    "I": "[0-9]{1,2}", "M": "[0-9]{2}", "S": "[0-9]{2}", "p": "[ap]m", "j": "[0-9]{1,3}", "z": "(?:z|[+-][0-9:]{4,6})",
+    "%": "%",
+}  # fmt: skip
+
+
+class BadFormat(ValueError):
+    """A date format that cannot be used; its text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateFormat:
+    """One compiled date format of the policy."""
+
+    strptime: str
+    pattern: re.Pattern[str]
+    has_day: bool
+    has_time: bool
+
+
+def compile_format(text: str) -> DateFormat:
+    """Compile a strptime format, such as `%d/%m/%Y` or `%B %Y`.
+
+    Raises:
+        BadFormat: a directive is unknown, or the format names no year or no month.
+    """
+    pattern, used, at = "", set[str](), 0
+    while at < len(text):
+        if text[at] == "%":
+            directive = text[at + 1 : at + 2]
+            if directive not in DIRECTIVES:
+                raise BadFormat(f'"%{directive}" is not allowed; allowed: {" ".join("%" + d for d in DIRECTIVES)}')
+            used.add(directive)
+            pattern += DIRECTIVES[directive]
+            at += 2
+        else:
+            pattern += r"\s+" if text[at].isspace() else re.escape(normalise(text[at]))
+            at += 1
+    if not used & {"Y", "y"} or not used & {"m", "B", "b", "j"}:
+        raise BadFormat("a date format must name a year (%Y or %y) and a month (%m, %B, %b or %j)")
+    return DateFormat(text, re.compile(pattern + r"(?![0-9])"), bool(used & {"d", "j"}), bool(used & {"H", "I"}))
+
+
+class DateReader:
+    """Reads one date at one position of a normalised text, in the formats of one policy and in its time zone."""
+
+    def __init__(self, formats: Sequence[DateFormat], zone: tzinfo) -> None:
+        self.formats = formats
+        self.zone = zone
+
+    def at(self, text: str, position: int) -> FoundDate | None:
+        """Read the date that begins at `position`; None where none of the formats fits."""
+        found = _ISO.match(text, position)
+        if found:
+            return FoundDate(position, found.end(), self._iso(found[0]), found[0])
+        return self._in_formats(text, position) if self.formats else None
+
+    def bare_at(self, text: str, position: int) -> FoundDate | None:
+        """Read a date that ends at white space, a colon, a comma or the end: prose, paths and versions do not."""
+        found = self.at(text, position)
+        if found and not _END_OF_BARE.match(text, found.end):
+            day = _ISO_DAY.match(text, position)  # "2026-01-05 14:30x": the date ends at white space
+            found = FoundDate(position, day.end(), self._iso(day[0]), day[0]) if day else None
+            if found and not _END_OF_BARE.match(text, found.end):
+                return None
+        return found
+
+    def bracketed_at(self, text: str, position: int) -> FoundDate | None:
+        """Read `[2026-01-05]` or `(2026-01-05)`; the span includes the brackets."""
+        closing = {"[": "]", "(": ")"}.get(text[position : position + 1])
+        found = self.at(text, position + 1) if closing else None
+        if found and text[found.end : found.end + 1] == closing:
+            return FoundDate(position, found.end + 1, found.when, found.text)
+        return None
+
+    def whole(self, text: str) -> FoundDate | None:
+        """Read a text that is nothing but a date."""
+        found = self.at(text, 0)
+        if found is None or found.end != len(text):
+            found = self._in_formats(text, 0)
+        return found if found and found.end == len(text) else None
+
+    def is_range(self, text: str, found: FoundDate) -> bool:
+        """Say whether another date follows behind to, -, –, /, a comma or "and": a range, or a list of days."""
+        between = _RANGE.match(text, found.end)
+        return between is not None and self.at(text, between.end()) is not None
+
+    def is_end_of_range(self, text: str, found: FoundDate) -> bool:
+        """Say whether another date and such a word stand right before this one."""
+        between = _RANGE_BEFORE.search(text[max(0, found.start - 40) : found.start].rstrip("[( \t"))
+        if between is None:
+            return False
+        before = text[max(0, found.start - 40) : found.start].rstrip("[( \t")[: between.start()].rstrip(" \t)]")
+        return any((d := self.at(before, i)) and d.end == len(before) for i in range(len(before)))
+
+    def _iso(self, text: str) -> When | None:
+        try:
+            if len(text) == 10:
+                return date.fromisoformat(text)
+            return self.placed(datetime.fromisoformat(text.upper().replace(",", ".")))
+        except ValueError:
+            return None
+
+    def _in_formats(self, text: str, position: int) -> FoundDate | None:
+        for form in self.formats:
+            found = form.pattern.match(text, position)
+            if found:
+                return FoundDate(position, found.end(), self._strptime(found[0], form), found[0])
+        return None
+
+    def _strptime(self, text: str, form: DateFormat) -> When | None:
+        try:
+            moment = datetime.strptime(text, form.strptime)
+        except ValueError:
+            return None
+        if form.has_time:
+            return self.placed(moment)
+        if form.has_day:
+            return moment.date()
+        # a month without a day means its last day
+        return date(moment.year, moment.month, calendar.monthrange(moment.year, moment.month)[1])
+
+    def placed(self, moment: datetime) -> datetime | None:
+        """Give the instant in UTC; a moment without an offset is in the policy's time zone."""
+        try:
+            return (moment if moment.tzinfo else moment.replace(tzinfo=self.zone)).astimezone(UTC)
+        except (OverflowError, ValueError):
+            return None
+
+
+def day_of(when: When, zone: tzinfo) -> date:
+    """Give the calendar day of a date or, in `zone`, of an instant."""
+    return when.astimezone(zone).date() if isinstance(when, datetime) else when
+
+
+def no_birth_because(when: When | None, now: datetime, zone: tzinfo) -> str:
+    """Say why a date is no birth (impossible, a zero value, after now); empty when it may be one."""
+    if when is None:
+        return "there is no such date"
+    day = day_of(when, zone)
+    if day < EARLIEST_BIRTH:
+        return "before 2000: a zero value, not a day"
+    if when > now if isinstance(when, datetime) else day > now.astimezone(zone).date():
+        return "after now: a plan, not a birth"
+    return ""

@@ -1,0 +1,102 @@
+"""Why: each chosen observation's verdict with every date, mark, field and rule that was tried, in order.
+
+Called by the `explain` workflow. It shows what `classify.py` judged by; it judges nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memttl.core.classify import KnownOf, explain_entity
+from memttl.core.evidence import Evidence
+from memttl.core.foreign import Census
+from memttl.core.judge import Judge
+from memttl.core.memory import read_lines
+from memttl.core.model import Tried, Verdict
+from memttl.core.plan import refuse_foreign
+from memttl.core.selection import match_names
+from memttl.core.warnings import Oddities, plan_warnings
+from memttl.errors import UnknownEntity
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The chosen verdicts, each with what was tried, and the warnings of the file."""
+
+    verdicts: tuple[tuple[Verdict, tuple[Tried, ...]], ...]
+    warnings: tuple[str, ...]
+
+
+def explain_file(
+    data: bytes,
+    judge: Judge,
+    *,
+    entity: str | None = None,
+    text: Callable[[str], bool] = lambda _: True,
+    known_of: KnownOf | None = None,
+) -> Explanation:
+    """Explain the observations of `entity` (an exact name, else a glob) whose text passes `text`; all without either.
+
+    Raises:
+        UnknownEntity: nothing matches.
+        Foreign: it is no file of the memory server.
+    """
+    odd, census, entities = Oddities(), Census(), []
+    for line in read_lines(data):
+        census.add(line)
+        if line.kind == "malformed":
+            odd.malformed.append(line)
+        if line.too_deep:
+            odd.too_deep.append(line.number)
+        if line.is_judged:
+            entities.append(line)
+    refuse_foreign(data, census, malformed=bool(odd.malformed))
+    wanted = None if entity is None else match_names(entity, frozenset(e.record["name"] for e in entities if e.record))
+    chosen = []
+    for line in entities:
+        assert line.record is not None
+        if wanted is None or line.record["name"] in wanted:
+            chosen += [(v, e) for v, e in explain_entity(line, judge, known_of) if text(str(v.observation))]
+    if not chosen and entity is not None:
+        raise UnknownEntity(f"No observation of {entity!r} matches; nothing to explain.")
+    explained = tuple((v, tried_of(v, e, judge) if e else ()) for v, e in chosen)
+    odd.unreadable = [v for v, _ in chosen if v.warning]
+    return Explanation(explained, plan_warnings(data, judge.policy, odd))
+
+
+def tried_of(verdict: Verdict, e: Evidence, judge: Judge) -> tuple[Tried, ...]:
+    """Give what was tried on one observation: what the user set, dates, marks, fields, rules, the default."""
+    return (*_set(e), *e.tried, *_seen(verdict, e), *_marks(e), *_rules(e, judge))
+
+
+def _set(e: Evidence) -> list[Tried]:
+    asked = e.known.settings
+    rows: dict[str, object] = {"pin": asked.pinned or None, "created": asked.created, "expires": asked.expires}
+    rows |= {"ttl": asked.ttl, "tier": asked.tier}
+    given = {what: value for what, value in rows.items() if value is not None}
+    return [Tried("set", f"{what}: {value}", matched=True, note="set by you") for what, value in given.items()]
+
+
+def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
+    if e.known.first_seen is None:
+        return [Tried("date", "first seen", matched=False, note="memttl has not recorded this observation")]
+    used = verdict.age_source == "seen"
+    return [Tried("date", f"first seen {e.known.first_seen.isoformat()}", used, "birth" if used else "not needed")]
+
+
+def _marks(e: Evidence) -> list[Tried]:
+    marks = [Tried("mark", m.text, not m.problem, m.problem or "read") for m in e.marks]
+    fields = [Tried("field", f.what, not f.problem, f.problem or "read") for f in e.fields]
+    return marks + fields
+
+
+def _rules(e: Evidence, judge: Judge) -> list[Tried]:
+    rows = []
+    for rule in judge.policy.rules:
+        mismatch = rule.mismatch(e.subject)
+        rows.append(Tried("rule", rule.label, not mismatch, mismatch or f"names the tier {rule.tier}"))
+        if not mismatch:
+            return rows
+    default = judge.policy.file.default_tier
+    return [*rows, Tried("default", default, e.named_by == "default", "the default tier")]

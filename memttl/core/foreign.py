@@ -1,0 +1,103 @@
+"""Is this the MCP memory server's file at all? Chat logs, caches and other tools' stores carry the same name.
+
+Called by `plan.py` before anything is judged, on the bytes and the counts of the lines in them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from memttl.core.memory import BOM
+from memttl.core.model import Line
+
+_POINT = "Point --file at the memory file that your MCP client's MEMORY_FILE_PATH names."
+_WIPED = (
+    "The memory server reads this as an empty graph and erases it at its next write: keep a copy, and write one JSON "
+    "object a line ({type: entity, ...})."
+)
+
+
+@dataclass(slots=True)
+class Census:
+    """Counts of the JSON lines seen so far, by what tells a memory file from another tool's."""
+
+    entities: int = 0  # well-formed, with a name and a list of observations
+    server_lines: int = 0
+    other_lines: int = 0
+    shapes: dict[str, int] = field(default_factory=dict)
+
+    def add(self, line: Line) -> None:
+        """Count one line."""
+        if line.kind in ("entity", "relation"):
+            self.server_lines += 1
+            self.entities += line.is_judged or line.too_deep
+        elif line.kind == "other" and not _is_marker(line):
+            self.other_lines += 1
+            shape = _shape_of(line)
+            self.shapes[shape] = self.shapes.get(shape, 0) + 1
+
+
+def _is_marker(line: Line) -> bool:
+    # mcp-knowledge-graph and its forks begin every file with {"type":"_aim", ...}; without it they refuse the file
+    return line.record is not None and line.record.get("type") == "_aim"
+
+
+def _shape_of(line: Line) -> str:
+    if line.record is None:
+        return "no object"
+    if "type" in line.record:
+        return "another type"
+    return "_type" if "_type" in line.record else "no type"
+
+
+def foreign_encoding(data: bytes) -> tuple[str, str] | None:
+    """Recognise gzip and UTF-16 by their first bytes. Gives (what it is, what to do), or None."""
+    if data.startswith(b"\x1f\x8b"):
+        return "is compressed with gzip", "Unpack it first: gunzip -c FILE > memory.jsonl"
+    head = data[:512]
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    # no JSON text in UTF-8 begins with a NUL or has one in second place; UTF-16 without a BOM always has
+    if wide or (0 in head[:2] and len(head) < 3 * head.count(0) < 2 * len(head)):
+        to_utf8 = "Write it as UTF-8 without a byte order mark: iconv -f UTF-16 -t UTF-8 FILE > memory.jsonl"
+        return "is written in UTF-16; the memory server reads UTF-8 only", to_utf8
+    return None
+
+
+def foreign_document(data: bytes) -> tuple[str, str] | None:
+    """Recognise one JSON document that fills the whole file: pretty-printed, an array, or a graph object."""
+    text = data.removeprefix(BOM).decode("utf-8", "replace").strip()
+    if not text.startswith(("[", "{")) or not text.endswith(("]", "}")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, list):
+        return "is one JSON array, not one JSON object a line", _WIPED
+    if isinstance(value, dict) and "type" not in value and ("entities" in value or "relations" in value):
+        return "is one JSON document with entities and relations, not one JSON object a line", _WIPED
+    if isinstance(value, dict) and "\n" in text:
+        return "is one pretty-printed JSON document, not one JSON object a line", _WIPED
+    if value == {}:
+        return "is an empty JSON object, not one JSON object a line", _WIPED
+    return None
+
+
+_SHAPES = {
+    "_type": "its lines say _type where the memory server's say type (mcp-think-tank writes such files)",
+    "no type": "its lines have no type (a chat log or another tool's store)",
+    "another type": "its lines are of types that the memory server does not know",
+    "no object": "its lines are JSON, but no objects",
+}
+
+
+def foreign_lines(census: Census) -> tuple[str, str] | None:
+    """Say whether the lines are mostly another tool's. Gives (what it is, what to do), or None."""
+    if not census.other_lines:
+        return None
+    if census.entities and census.other_lines <= census.server_lines:
+        return None
+    commonest = max(census.shapes, key=lambda shape: census.shapes[shape])
+    counts = f"{census.other_lines} of {census.other_lines + census.server_lines} JSON lines"
+    return f"is no memory file of the MCP memory server: {_SHAPES[commonest]} ({counts} are not the server's)", _POINT

@@ -1,0 +1,133 @@
+"""The memory file: bytes into lines, told apart as the memory server's JSON.parse would tell them.
+
+Called by `plan.py` and by the settled read. Nothing here repairs or reorders: a line is its bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import orjson
+
+from memttl.core.model import Line, LineKind
+from memttl.core.spans import is_deeper_than, is_well_formed, top_level_items
+
+BOM = b"\xef\xbb\xbf"
+# what JavaScript's trim() takes away, which is how the server finds blank lines (U+FEFF is one, U+0085 is not)
+_JS_SPACE = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+# orjson reads 1,024 levels, the standard library as many as the Python version likes: one limit, so that every machine
+# plans the same; what lies deeper is kept untouched
+MAX_DEPTH = 900
+_SERVER_TYPES: dict[str, LineKind] = {"entity": "entity", "relation": "relation"}
+
+
+def line_spans(data: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (number from 1, start, end, start of the next line) of each line; a BOM at the very start is left out."""
+    start, number = (len(BOM) if data.startswith(BOM) else 0), 0
+    while start < len(data):
+        number += 1
+        # LF only: the server writes raw U+2028, at which str.splitlines splits
+        end = data.find(b"\n", start)
+        after = end + 1 if end >= 0 else len(data)
+        yield number, start, (end if end >= 0 else len(data)), after
+        start = after
+
+
+def read_lines(data: bytes) -> Iterator[Line]:
+    """Yield each line of the file, parsed, numbered from 1."""
+    for number, start, end, _ in line_spans(data):
+        yield parse_line(data[start:end], number)
+
+
+def parse_line(raw: bytes, number: int) -> Line:
+    """Tell what one line is: entity, relation, other JSON, blank, or malformed (with column and problem)."""
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _parse_slowly(raw, number)
+    if is_deeper_than(raw, MAX_DEPTH):
+        return _parse_deep(raw, number)
+    if _may_name_observations_twice(raw) and _names_observations_twice(raw):
+        return _twice(raw, number)
+    return _line_of(value, raw, number)
+
+
+def _line_of(value: object, raw: bytes, number: int) -> Line:
+    if not isinstance(value, dict):
+        return Line(number, "other", raw)
+    word = value.get("type")
+    return Line(number, _SERVER_TYPES.get(word, "other") if isinstance(word, str) else "other", raw, value)
+
+
+def _parse_slowly(raw: bytes, number: int) -> Line:
+    """What orjson refuses: blank lines, lone surrogates, numbers past a double, deep nesting, and broken JSON."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as e:
+        column = len(raw[: e.start].decode("utf-8", "replace")) + 1
+        return Line(number, "malformed", raw, column=column, problem="invalid UTF-8")
+    if not text.strip(_JS_SPACE):
+        return Line(number, "blank", raw)
+    if is_deeper_than(raw, MAX_DEPTH):
+        return _parse_deep(raw, number)
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_parse_int)
+    except _Constant as e:
+        column = text.find(str(e)) + 1
+        return Line(number, "malformed", raw, column=column, problem=f"{e} is no JSON")
+    except json.JSONDecodeError as e:
+        return Line(number, "malformed", raw, column=e.colno, problem=_problem(e, text))
+    if _names_observations_twice(raw):
+        return _twice(raw, number)
+    return _line_of(value, raw, number)
+
+
+class _Constant(ValueError):
+    """NaN, Infinity or -Infinity, which Python reads and JSON.parse does not."""
+
+
+def _refuse_constant(word: str) -> None:
+    raise _Constant(word)
+
+
+def _parse_int(digits: str) -> int | float:
+    return int(digits) if len(digits) < 1000 else float(digits)  # Python refuses to read integers of 4,301 digits
+
+
+def _problem(e: json.JSONDecodeError, text: str) -> str:
+    if e.msg == "Extra data":
+        return "a second JSON value" if text[e.pos] in '{["' else "text after the JSON object"
+    if e.pos >= len(text.rstrip(_JS_SPACE)) or e.msg.startswith("Unterminated string"):
+        return "the line ends in the middle of a value"
+    if e.pos == 0 and text.startswith("\ufeff"):
+        return "a byte order mark after the start of the file"
+    if text[e.pos] == "\0":
+        return "NUL bytes"
+    return {"Expecting value": "no JSON value"}.get(e.msg, e.msg[0].lower() + e.msg[1:])
+
+
+def _parse_deep(raw: bytes, number: int) -> Line:
+    if not is_well_formed(raw):
+        return Line(number, "malformed", raw, column=1, problem="broken JSON, nested thousands deep")
+    kinds = [raw[start:end] for key, start, end in top_level_items(raw) if key == "type"]
+    kind = _SERVER_TYPES.get(json.loads(kinds[-1])) if kinds and kinds[-1].startswith(b'"') else None
+    return Line(number, kind or "other", raw, too_deep=True)
+
+
+def _may_name_observations_twice(raw: bytes) -> bool:
+    # a key spelled with an escape ("obs\u0065rvations") counts too, so a line with escapes is looked at closely
+    return raw.count(b'"observations"') > 1 or b"\\u" in raw
+
+
+def _names_observations_twice(raw: bytes) -> bool:
+    return sum(key == "observations" for key, _, _ in top_level_items(raw)) > 1
+
+
+def _twice(raw: bytes, number: int) -> Line:
+    starts = [start for key, start, _ in top_level_items(raw) if key == "observations"]
+    column = len(raw[: starts[1]].decode("utf-8", "replace")) + 1
+    return Line(number, "malformed", raw, column=column, problem="a second list of observations")

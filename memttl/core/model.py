@@ -1,0 +1,115 @@
+"""The values that cross modules: lines of a memory file, what is known of an observation, and the verdict on it.
+
+All are frozen: `memory.py` makes lines, the workflow brings what the ledger knows, `classify.py` makes verdicts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Literal
+
+from memttl.core.durations import Duration
+
+When = date | datetime
+Expiry = date | datetime | Literal["never"]
+LineKind = Literal["entity", "relation", "other", "blank", "malformed"]
+AgeSource = Literal["set", "object", "text", "inherited", "entity", "seen", "unknown"]
+Action = Literal["keep", "review", "prune"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the memory file, without its LF. `number` counts from 1.
+
+    `record` is the parsed JSON of an entity or relation; None for the rest, and for a line that is well-formed but
+    nested too deep to be parsed here (`too_deep`). `column` (from 1, in characters) and `problem` say where a
+    malformed line breaks.
+    """
+
+    number: int
+    kind: LineKind
+    raw: bytes
+    record: dict[str, Any] | None = None
+    column: int = 0
+    problem: str = ""
+    too_deep: bool = False
+
+    @property
+    def is_judged(self) -> bool:
+        """True for a well-formed entity with a name and a list of observations: what memttl may cut from."""
+        if self.kind != "entity" or self.record is None:
+            return False
+        return isinstance(self.record.get("name"), str) and isinstance(self.record.get("observations"), list)
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """The best known time of creation: a date as written, or an instant (aware), and how it is known."""
+
+    when: When | None
+    source: AgeSource
+
+
+@dataclass(frozen=True, slots=True)
+class UserSettings:
+    """What the user set for one observation; None where nothing was set. An entity's pin is passed on as `pinned`."""
+
+    pinned: bool = False
+    created: When | None = None
+    expires: Expiry | None = None
+    ttl: Duration | None = None
+    tier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the ledger knows of one observation: when memttl first saw it, and what the user set."""
+
+    first_seen: datetime | None = None
+    settings: UserSettings = field(default_factory=UserSettings)
+
+
+NOTHING_KNOWN = Known()
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One mark, field, date or rule that was tried on an observation, and what came of it."""
+
+    kind: Literal["set", "field", "date", "mark", "rule", "default"]
+    what: str
+    matched: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Keep, review or prune for one observation, with its reason.
+
+    `line` counts from 1, `index` from 0. `observation` is the text that was judged, or the JSON value of an unjudged
+    element. `created_at` is a date as written or an instant; `expires_at` an instant in UTC. `warning`
+    names a mark or field that cannot be read. `by_ttl`: a TTL decides (what `keep_last` may hold); `by_type_alone`: so
+    does a rule that looks at nothing but the entity's type; `by_default`: no mark, field or rule names a tier
+    or a date.
+    """
+
+    entity: str
+    entity_type: str | None
+    line: int
+    index: int
+    observation: Any
+    tier: str | None
+    rule: str | None
+    age_source: AgeSource | None
+    created_at: When | None
+    expires_at: datetime | None
+    expired: bool
+    review_due: bool
+    pinned: bool
+    action: Action
+    reason: str
+    warning: str = ""
+    by_ttl: bool = False
+    by_type_alone: bool = False
+    by_default: bool = False

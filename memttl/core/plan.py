@@ -1,0 +1,272 @@
+"""One snapshot's bytes and the policy into a plan: every verdict that goes, counts, limits; and the plan into bytes.
+
+The workflow makes a plan (pure), shows it, and later makes another on fresh bytes within what was approved. A dry run
+ends with the plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from memttl.core.classify import KnownOf, judge_entity
+from memttl.core.cut import check_cut, cut_line
+from memttl.core.empty import LineRemoval, lines_left_empty
+from memttl.core.foreign import Census, foreign_document, foreign_encoding, foreign_lines
+from memttl.core.judge import Judge
+from memttl.core.memory import BOM, line_spans, read_lines
+from memttl.core.model import Line, Verdict
+from memttl.core.selection import Filters
+from memttl.core.warnings import Oddities, plan_warnings
+from memttl.errors import Foreign, Malformed
+
+SMALL_FILE = 20  # observations; below it a fraction says nothing
+NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a snapshot holds and what would go; the fields are the keys of `counts` in the JSON document."""
+
+    entities: int = 0
+    relations: int = 0
+    observations: int = 0
+    expired: int = 0
+    removed: int = 0
+    review_due: int = 0
+    unknown_age: int = 0
+    pinned: int = 0
+    malformed_lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The most that may go: what a shown plan named. Counted, since one entity may hold the same text twice."""
+
+    observations: Counter[tuple[str, str]]
+    lines: Counter[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All verdicts of one snapshot that go, bound to the digest (SHA-256) of its bytes.
+
+    `lines` are entity and relation lines that go whole (`remove_empty_entities`); `waiting` counts what has expired but
+    was not in the approval; `unruled` the observations whose tier nothing but the default names; `next_due` the nearest
+    expiries to come.
+    """
+
+    digest: str
+    counts: Counts
+    removals: tuple[Verdict, ...]
+    lines: tuple[LineRemoval, ...] = ()
+    waiting: int = 0
+    unruled: int = 0
+    next_due: tuple[Verdict, ...] = ()
+    refusals: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def approval(self) -> Approval:
+        """What a person approves by approving this plan."""
+        return Approval(Counter(_key(v) for v in self.removals), Counter(r.raw for r in self.lines))
+
+
+def _key(verdict: Verdict) -> tuple[str, str]:
+    return verdict.entity, repr(verdict.observation)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What one pass over the lines gathers."""
+
+    census: Census = field(default_factory=Census)
+    kinds: Counter[str] = field(default_factory=Counter)
+    numbers: Counter[str] = field(default_factory=Counter)
+    expired: list[Verdict] = field(default_factory=list)
+    next_due: list[Verdict] = field(default_factory=list)
+    odd: Oddities = field(default_factory=Oddities)
+
+
+def make_plan(
+    data: bytes,
+    judge: Judge,
+    *,
+    filters: Filters | None = None,
+    keep_malformed: bool = False,
+    force: bool = False,
+    approval: Approval | None = None,
+    known_of: KnownOf | None = None,
+) -> Plan:
+    """Plan a prune of the memory file whose bytes are `data`.
+
+    `filters` narrow what goes; `force` lifts the two prune limits; `approval` is the most that may go; `known_of` is
+    the ledger's knowledge.
+
+    Raises:
+        Foreign: it is no file of the memory server.
+        Malformed: it holds lines that the server could not read (unless `keep_malformed`).
+    """
+    tally = _Tally()
+    for line in read_lines(data):
+        _add(tally, line, judge, known_of)
+    refuse_foreign(data, tally.census, malformed=bool(tally.odd.malformed))
+    if tally.odd.malformed and not keep_malformed:
+        raise Malformed(malformed_message(tally.odd.malformed))
+    wanted = [v for v in tally.expired if filters is None or filters.match(v)]
+    removals = _approved(wanted, approval)
+    lines: tuple[LineRemoval, ...] = ()
+    if judge.policy.file.prune.remove_empty_entities:
+        lines = lines_left_empty(data, removals, approval.lines if approval else None)
+    counts = _counts(tally, removals)
+    return Plan(
+        digest=hashlib.sha256(data).hexdigest(),
+        counts=counts,
+        removals=tuple(removals),
+        lines=lines,
+        waiting=len(wanted) - len(removals),
+        unruled=tally.numbers["unruled"],
+        next_due=tuple(tally.next_due),
+        refusals=() if force else _refusals(counts, judge),
+        warnings=plan_warnings(data, judge.policy, tally.odd, lines),
+    )
+
+
+def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> None:
+    tally.census.add(line)
+    tally.kinds[line.kind] += 1
+    if line.kind == "malformed":
+        tally.odd.malformed.append(line)
+    if line.too_deep:
+        tally.odd.too_deep.append(line.number)
+    if not line.is_judged:
+        return
+    verdicts = judge_entity(line, judge, known_of)
+    for verdict in verdicts:
+        tally.numbers["observations"] += 1
+        tally.numbers["review_due"] += verdict.review_due
+        tally.numbers["pinned"] += verdict.pinned
+        tally.numbers["unknown_age"] += verdict.age_source == "unknown"
+        tally.numbers["unruled"] += verdict.by_default
+        if verdict.warning:
+            tally.odd.unreadable.append(verdict)
+        if verdict.expired:
+            tally.expired.append(verdict)
+        elif verdict.expires_at is not None:
+            _note_due(tally.next_due, verdict)
+    if verdicts and all(v.expired for v in verdicts):
+        tally.odd.emptied += sorted({(str(v.rule), v.entity) for v in verdicts if v.by_type_alone})
+
+
+def _note_due(nearest: list[Verdict], verdict: Verdict) -> None:
+    nearest.append(verdict)
+    if len(nearest) > NEAREST:
+        nearest.sort(key=lambda v: (v.expires_at is None, v.expires_at))
+        nearest.pop()
+
+
+def refuse_foreign(data: bytes, census: Census, *, malformed: bool) -> None:
+    """Refuse a file that is not the memory server's, with its own message.
+
+    Raises:
+        Foreign: what it is and what to do.
+    """
+    found = foreign_encoding(data)
+    if not found and (malformed or not census.entities):
+        found = foreign_document(data)
+    if not found and (not malformed or not census.entities):
+        found = foreign_lines(census)
+    if found:
+        what, hint = found
+        raise Foreign(f"The file {what}; nothing was done.", hint=hint)
+
+
+def malformed_message(lines: list[Line], *, shown: int = 50) -> str:
+    """Name every bad line with line and column; past `shown` of them, the rest by number."""
+    head = f"{len(lines)} line" + ("s" if len(lines) != 1 else "")
+    text = f"{head} that the memory server cannot read; nothing was done:"
+    for line in lines[:shown]:
+        text += f"\n  line {line.number}, column {line.column}: {line.problem}"
+    rest = ", ".join(str(line.number) for line in lines[shown:])
+    return text + (f"\n  and lines {rest}" if rest else "")
+
+
+def _approved(wanted: list[Verdict], approval: Approval | None) -> list[Verdict]:
+    if approval is None:
+        return wanted
+    left = approval.observations.copy()
+    removals = []
+    for verdict in wanted:
+        if left[_key(verdict)] > 0:
+            left[_key(verdict)] -= 1
+            removals.append(verdict)
+    return removals
+
+
+def _counts(tally: _Tally, removals: list[Verdict]) -> Counts:
+    numbers = tally.numbers
+    return Counts(
+        entities=tally.kinds["entity"],
+        relations=tally.kinds["relation"],
+        observations=numbers["observations"],
+        expired=len(tally.expired),
+        removed=len(removals),
+        review_due=numbers["review_due"],
+        unknown_age=numbers["unknown_age"],
+        pinned=numbers["pinned"],
+        malformed_lines=len(tally.odd.malformed),
+    )
+
+
+def _refusals(counts: Counts, judge: Judge) -> tuple[str, ...]:
+    """The limits: a plan past them is refused whole, never trimmed."""
+    limits, found = judge.policy.file.limits, []
+    fraction = counts.removed / counts.observations if counts.observations else 0
+    if counts.observations >= SMALL_FILE and fraction > limits.max_prune_fraction:
+        found.append(
+            f"{counts.removed} of {counts.observations} observations would go ({fraction:.0%}), more than "
+            f"limits.max_prune_fraction = {limits.max_prune_fraction} allows"
+        )
+    if counts.removed > limits.max_prune_count:
+        most = f"limits.max_prune_count = {limits.max_prune_count}"
+        found.append(f"{counts.removed} observations would go, more than {most} allows")
+    return tuple(found)
+
+
+def apply_plan(data: bytes, plan: Plan) -> bytes:
+    """Give the file's bytes without what the plan removes; every other byte stays.
+
+    Raises:
+        ValueError: the plan was made from other bytes.
+        AssertionError: a cut would have changed more than whole observations.
+    """
+    if hashlib.sha256(data).hexdigest() != plan.digest:
+        raise ValueError("the plan belongs to another version of the file")
+    indexes: dict[int, list[int]] = {}
+    for verdict in plan.removals:
+        indexes.setdefault(verdict.line, []).append(verdict.index)
+    whole = {removal.line for removal in plan.lines}
+    pieces = [BOM] if data.startswith(BOM) else []
+    for number, start, end, after in line_spans(data):
+        if number in whole:
+            continue
+        pieces += _kept(data[start:end], indexes.get(number), data[end:after])
+    return _without_new_line_end(pieces, data)
+
+
+def _kept(line: bytes, remove: list[int] | None, line_end: bytes) -> Iterable[bytes]:
+    if remove is None:
+        return line, line_end
+    cut = cut_line(line, remove)
+    check_cut(line, cut, remove)
+    return cut, line_end
+
+
+def _without_new_line_end(pieces: list[bytes], data: bytes) -> bytes:
+    """Where the last line went and the file had no last newline, the line before it must not end with one."""
+    out = b"".join(pieces)
+    if out.endswith(b"\n") and not data.endswith(b"\n"):
+        out = out[:-1].removesuffix(b"\r")
+    return out

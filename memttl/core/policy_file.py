@@ -1,0 +1,265 @@
+"""What may stand in a policy file: one pydantic model a table, and one sentence a kind of problem.
+
+`policy.py` validates the parsed TOML with it and compiles the result. A new key is one field here (and a use of it).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
+
+from memttl.core.dates import BadFormat, compile_format
+from memttl.core.durations import BadDuration, Duration, parse_duration
+
+VERSION = 1
+
+
+def _ttl(value: object) -> Duration:
+    try:
+        return parse_duration(value)
+    except BadDuration as e:
+        raise ValueError(str(e)) from None
+
+
+def _grace(value: object) -> Duration:
+    try:
+        return parse_duration(value, zero_allowed=True)
+    except BadDuration as e:
+        raise ValueError(str(e)) from None
+
+
+Ttl = Annotated[Duration, PlainValidator(_ttl, json_schema_input_type=str | int)]
+Grace = Annotated[Duration, PlainValidator(_grace, json_schema_input_type=str | int)]
+Names = Annotated[list[str], Field(min_length=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class TierTable(_Table):
+    """A tier: how long its observations last, and how many of each entity stay whatever their age."""
+
+    ttl: Ttl
+    keep_last: int = Field(default=0, ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: object) -> object:
+        return value if isinstance(value, dict) else {"ttl": value}
+
+
+class RuleTable(_Table):
+    """A row of judgement: all of its conditions must hold, any one value of each."""
+
+    tier: str
+    name: str | None = None
+    prefix: Names | None = None
+    entity: Names | None = None
+    entity_type: Names | None = None
+    pattern: Names | None = None
+
+    @field_validator("prefix")
+    @classmethod
+    def _bare_words(cls, value: list[str] | None) -> list[str] | None:
+        for prefix in value or ():
+            bare = prefix.strip().strip("[]()").rstrip(":： ").strip()
+            if not bare or bare != prefix:
+                raise ValueError(f'a prefix is the bare word; write "{bare or "session"}" for {prefix!r}')
+        return value
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, value: list[str] | None) -> list[str] | None:
+        for pattern in value or ():
+            try:
+                re.compile(pattern)
+            except re.error as e:
+                raise ValueError(f"{pattern!r} is no regular expression: {e}") from None
+        return value
+
+    @model_validator(mode="after")
+    def _has_condition(self) -> RuleTable:
+        if not (self.prefix or self.entity or self.entity_type or self.pattern):
+            raise ValueError("a rule needs a condition: prefix, entity, entity_type or pattern")
+        return self
+
+
+class DatesTable(_Table):
+    """How dates are written besides ISO 8601, and which labels stand before a birth."""
+
+    formats: list[str] = []
+    labels: list[Annotated[str, Field(min_length=1)]] = []
+
+    @field_validator("formats")
+    @classmethod
+    def _usable(cls, value: list[str]) -> list[str]:
+        for text in value:
+            try:
+                compile_format(text)
+            except BadFormat as e:
+                raise ValueError(f"{text!r}: {e}") from None
+        return value
+
+
+class AgeTable(_Table):
+    """Where ages come from, and how long a newcomer stays whatever its text says."""
+
+    grace: Grace = Duration(days=7)
+    inherit: bool = False
+    entity_created_at: bool = False
+
+
+class ReviewTable(_Table):
+    """What happens once a review-by day has passed."""
+
+    when_due: Literal["expire", "list"] = "expire"
+
+
+class PruneTable(_Table):
+    """What a prune removes besides observations."""
+
+    remove_empty_entities: bool = False
+
+
+class LimitsTable(_Table):
+    """Rails: a plan past these is refused whole, never trimmed."""
+
+    max_prune_fraction: float = Field(default=0.5, ge=0, le=1)
+    max_prune_count: int = Field(default=1000, ge=0)
+    max_vanished_fraction: float = Field(default=0.5, ge=0, le=1)
+
+
+class BackupsTable(_Table):
+    """Which whole-file backups stay: the newest `keep`, and the newest of each day up to `max_age`."""
+
+    keep: int = Field(default=10, ge=1)
+    max_age: Ttl = Duration(days=90)
+
+
+class ArchiveTable(_Table):
+    """Where removed observations are kept as a memory file of their own; off without a path."""
+
+    path: str | None = Field(default=None, min_length=1)
+    max_age: Ttl = Duration(months=24)
+
+
+class AuditTable(_Table):
+    """Whether the audit log holds the removed texts, and how long its lines stay."""
+
+    text: bool = True
+    max_age: Ttl = Duration(months=12)
+
+
+class StateTable(_Table):
+    """Where memttl keeps backups and the audit log; beside the memory file without a dir."""
+
+    dir: str | None = Field(default=None, min_length=1)
+
+
+class PolicyFile(_Table):
+    """The whole policy file."""
+
+    version: int = Field(default=VERSION, ge=1)
+    timezone: str = "UTC"
+    default_tier: str = "permanent"
+    tiers: dict[str, TierTable] = {}
+    rules: list[RuleTable] | None = None
+    dates: DatesTable = DatesTable()
+    age: AgeTable = AgeTable()
+    review: ReviewTable = ReviewTable()
+    prune: PruneTable = PruneTable()
+    limits: LimitsTable = LimitsTable()
+    backups: BackupsTable = BackupsTable()
+    archive: ArchiveTable = ArchiveTable()
+    audit: AuditTable = AuditTable()
+    state: StateTable = StateTable()
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        from memttl.core.zones import read_zone
+
+        read_zone(value)
+        return value
+
+
+def problems_of(error: ValidationError, raw: dict[str, Any]) -> list[str]:
+    """Give one sentence a problem: dotted place, the value given, what is allowed, and a near name."""
+    return [_sentence(e, raw) for e in error.errors(include_url=False)]
+
+
+def place_of(keys: tuple[int | str, ...]) -> str:
+    """Give the dotted place of a value: `rules[1].prefix`, counted from 0."""
+    text = ""
+    for key in keys:
+        text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
+    return text or "the policy"
+
+
+def near(name: str, names: list[str]) -> str:
+    """Give ` (did you mean "…"?)` for a misspelt name, or nothing."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name.casefold(), [n.casefold() for n in names], n=1)
+    match = next((n for n in names if found and n.casefold() == found[0]), None)
+    return f' (did you mean "{match}"?)' if match else ""
+
+
+# pydantic's error type -> what is allowed
+_ALLOWED: dict[str, Callable[[dict[str, Any]], str]] = {
+    "missing": lambda e: "is missing",
+    "string_type": lambda e: "must be text in quotes",
+    "int_type": lambda e: "must be a whole number",
+    "int_from_float": lambda e: "must be a whole number",
+    "float_type": lambda e: "must be a number",
+    "bool_type": lambda e: "must be true or false",
+    "list_type": lambda e: 'must be a list, such as ["session"]',
+    "dict_type": lambda e: "must be a table",
+    "model_type": lambda e: "must be a table",
+    "too_short": lambda e: "must not be empty",
+    "string_too_short": lambda e: "must not be empty",
+    "greater_than_equal": lambda e: f"must be at least {e['ctx']['ge']:g}",
+    "less_than_equal": lambda e: f"must be at most {e['ctx']['le']:g}",
+    "literal_error": lambda e: f"allowed: {e['ctx']['expected'].replace(chr(39), chr(34))}",
+    "value_error": lambda e: str(e["ctx"]["error"]),
+}
+
+
+def _sentence(error: Any, raw: dict[str, Any]) -> str:
+    keys: tuple[int | str, ...] = error["loc"]
+    if len(keys) == 3 and keys[0] == "tiers" and not isinstance(raw["tiers"][keys[1]], dict):
+        keys = keys[:2]  # the short form, session = "30d", has no key of its own
+    place = place_of(keys)
+    if error["type"] == "extra_forbidden":
+        allowed = _keys_beside(keys)
+        given = "" if isinstance(error["input"], dict | list) else f" = {_toml(error['input'])}"
+        return f"{place}{given}: unknown key; allowed: {', '.join(allowed)}{near(str(keys[-1]), allowed)}"
+    say = _ALLOWED[error["type"]](error) if error["type"] in _ALLOWED else str(error["msg"])
+    if error["type"] == "missing" or isinstance(error["input"], dict | list):
+        return f"{place}: {say}"
+    return f"{place} = {_toml(error['input'])}: {say}"
+
+
+def _keys_beside(keys: tuple[int | str, ...]) -> list[str]:
+    table: type[BaseModel] = PolicyFile
+    for key in keys[:-1]:
+        if isinstance(key, str) and key in _TABLES:
+            table = _TABLES[key]
+    return list(table.model_fields)
+
+
+_TABLES: dict[str, type[BaseModel]] = {
+    "tiers": TierTable, "rules": RuleTable, "dates": DatesTable, "age": AgeTable, "review": ReviewTable,
+    "prune": PruneTable, "limits": LimitsTable, "backups": BackupsTable, "archive": ArchiveTable,
+    "audit": AuditTable, "state": StateTable,
+}  # fmt: skip
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,94 @@
+"""Choosing entities and observations by name, glob, text, type and tier, for filters and for `explain`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from memttl.core.dates import normalise
+from memttl.core.model import Verdict
+from memttl.core.policy_file import near
+from memttl.core.rules import glob
+from memttl.errors import UnknownEntity, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a prune is narrowed to; an empty one lets everything pass. All that are given must hold."""
+
+    entities: frozenset[str] | None = None
+    types: tuple[re.Pattern[str], ...] = ()
+    tiers: frozenset[str] = frozenset()
+
+    def match(self, verdict: Verdict) -> bool:
+        """Say whether the filters let this verdict pass."""
+        if self.entities is not None and verdict.entity not in self.entities:
+            return False
+        if self.tiers and verdict.tier not in self.tiers:
+            return False
+        kind = normalise(verdict.entity_type) if verdict.entity_type is not None else None
+        return not self.types or (kind is not None and any(t.fullmatch(kind) for t in self.types))
+
+
+def make_filters(
+    entities: Sequence[str], types: Sequence[str], tiers: Sequence[str], *, names: Iterable[str], known_tiers: list[str]
+) -> Filters:
+    """Make filters from what the user named; `names` are the file's entity names.
+
+    Raises:
+        UnknownEntity: an exact name that no entity has.
+        UsageError: a tier that the policy does not have.
+    """
+    for tier in tiers:
+        if tier not in known_tiers:
+            allowed = ", ".join(known_tiers)
+            raise UsageError(
+                f"The policy has no tier {tier!r}{near(tier, known_tiers)}; nothing was done.",
+                hint=f"Its tiers are: {allowed}.",
+            )
+    chosen = None
+    if entities:
+        all_names = frozenset(names)
+        chosen = frozenset().union(*(match_names(e, all_names, glob_may_miss=True) for e in entities))
+    return Filters(chosen, tuple(glob(t) for t in types), frozenset(tiers))
+
+
+def match_names(wanted: str, names: frozenset[str], *, glob_may_miss: bool = False) -> frozenset[str]:
+    """Give the names that `wanted` means: the exact one, else those that it matches as a glob (case as written).
+
+    Raises:
+        UnknownEntity: none; the message names near ones.
+    """
+    if wanted in names:
+        return frozenset({wanted})
+    parts = (".*" if c == "*" else "." if c == "?" else re.escape(c) for c in wanted)
+    pattern = re.compile("".join(parts), re.DOTALL)
+    found = frozenset(n for n in names if pattern.fullmatch(n))
+    if found or (glob_may_miss and ("*" in wanted or "?" in wanted)):
+        return found
+    hint = near(wanted, sorted(names))
+    raise UnknownEntity(
+        f"No entity is named {wanted!r}{hint}; nothing was done.",
+        hint="Names compare with case; a glob such as 'Sprint *' matches several.",
+    )
+
+
+def text_matcher(text: str | None, *, exact: bool = False, pattern: bool = False) -> Callable[[str], bool]:
+    """Give a test for an observation's text: case-insensitive substring, the whole text, or a regular expression.
+
+    Raises:
+        UsageError: the regular expression cannot be compiled.
+    """
+    if text is None:
+        return lambda _: True
+    if exact:
+        return lambda candidate: candidate == text
+    if pattern:
+        try:
+            compiled = re.compile(text)
+        except re.error as e:
+            raise UsageError(f"--pattern {text!r} is no regular expression: {e}.") from None
+        return lambda candidate: compiled.search(candidate) is not None
+    folded = normalise(text)
+    return lambda candidate: folded in normalise(candidate)

@@ -1,0 +1,44 @@
+"""The words of reasons: births and days as people read them. Called by `classify.py`; the text is stable for tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+from memttl.core.model import Birth, Expiry, When
+
+_BORN = {
+    "set": "created {} (set by you)",
+    "object": "created {}",
+    "text": "written {}",
+    "inherited": "its entity is dated {}",
+    "entity": "its entity was created {}",
+    "seen": "first seen {}",
+}
+
+
+def birth_words(birth: Birth) -> str:
+    """Say how old it is and how that is known: `written 2026-04-01`."""
+    assert birth.when is not None
+    return _BORN[birth.source].format(day_words(birth.when))
+
+
+def day_words(when: Expiry) -> str:
+    """Write a date as `2026-04-01`, an instant as `2026-04-01 12:30 UTC`, midnight as the day, never as never."""
+    if when == "never":
+        return "never"
+    if not isinstance(when, datetime):
+        return when.isoformat()
+    moment = when.astimezone(UTC)
+    return moment.strftime("%Y-%m-%d") if moment.hour == moment.minute == 0 else moment.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def instant_text(moment: datetime) -> str:
+    """Write an instant as ISO 8601 in UTC with Z, without a fraction of a second: what JSON and the logs hold."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def when_text(when: When | None) -> str | None:
+    """Write a birth as JSON holds it: a date as `YYYY-MM-DD`, an instant in UTC with Z."""
+    if when is None:
+        return None
+    return instant_text(when) if isinstance(when, datetime) else date.isoformat(when)

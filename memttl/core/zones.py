@@ -1,0 +1,24 @@
+"""Time zones by name, and the zone's own time for people to read. Called by the policy and by `--now`."""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+
+
+def read_zone(name: str) -> tzinfo:
+    """Give the time zone of an IANA name.
+
+    Raises:
+        ValueError: there is no such zone; the text names a near one.
+    """
+    if name.upper() in ("UTC", "Z", "ETC/UTC"):
+        return UTC
+    import zoneinfo  # here, and not at the top: most policies are in UTC
+
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        from memttl.core.policy_file import near
+
+        zones = sorted(zoneinfo.available_timezones())
+        raise ValueError(f"no such time zone; use an IANA name, such as Europe/Berlin{near(name, zones)}") from None

@@ -1,0 +1,132 @@
+"""Everything that memttl says no with: one class a kind, each with its name, exit code and hint.
+
+`cli.py` is the one place that prints them. Exit codes are those of SPEC section 6 (sysexits where it has one).
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class ExitCode(enum.IntEnum):
+    """What the process returns. Every one but 0 and 3 means: the memory file is as it was (unless `applied`)."""
+
+    OK = 0
+    BUG = 1
+    USAGE = 2
+    FOUND_WORK = 3
+    LIMIT = 4
+    MALFORMED = 65
+    NO_INPUT = 66
+    CANNOT_CREATE = 73
+    TRY_AGAIN = 75
+    NO_PERMISSION = 77
+    BAD_POLICY = 78
+    INTERRUPTED = 130
+
+
+class MemttlError(Exception):
+    """The root: `message` says what was found, where, and what was not done; `hint` what to do next.
+
+    `applied` is true when the memory file had been written before this failed.
+    """
+
+    exit_code = ExitCode.BUG
+    hint = ""
+
+    def __init__(self, message: str, *, hint: str | None = None, applied: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.applied = applied
+        if hint is not None:
+            self.hint = hint
+
+    @property
+    def name(self) -> str:
+        """The class's own name, as it stands in the JSON error."""
+        return type(self).__name__
+
+
+class UsageError(MemttlError):
+    """The call's words are off: an option, an entity that is not there, an unreadable `--now`."""
+
+    exit_code = ExitCode.USAGE
+
+
+class NeedsYes(UsageError):
+    """A command that changes something was run where nobody can answer its question."""
+
+    hint = "Give --yes to apply, or --dry-run to see what would go."
+
+    def __init__(self) -> None:
+        super().__init__("Standard input is no terminal, so nobody can be asked; nothing was done.")
+
+
+class UnknownEntity(UsageError):
+    """No entity or observation of the memory file matches what was named."""
+
+
+class Malformed(MemttlError):
+    """The memory file holds lines that the memory server could not read."""
+
+    exit_code = ExitCode.MALFORMED
+    hint = (
+        "Mend these lines with an editor (keep a copy), or give --keep-malformed to prune the good lines "
+        "and leave these byte for byte as they are."
+    )
+
+
+class Foreign(MemttlError):
+    """The file is no memory file of the MCP memory server, whatever its name says."""
+
+    exit_code = ExitCode.MALFORMED
+    hint = "Point --file at the memory file that your MCP client's MEMORY_FILE_PATH names."
+
+
+class NoMemoryFile(MemttlError):
+    """There is no memory file where memttl looked."""
+
+    exit_code = ExitCode.NO_INPUT
+
+
+class CannotCreate(MemttlError):
+    """A backup, the audit log or the new version of the memory file could not be written."""
+
+    exit_code = ExitCode.CANNOT_CREATE
+
+
+class TryAgain(MemttlError):
+    """The file would not stay still; a later try will do."""
+
+    exit_code = ExitCode.TRY_AGAIN
+    hint = "Run the same command again in a moment."
+
+
+class Locked(TryAgain):
+    """Another memttl holds the lock."""
+
+
+class NoPermission(MemttlError):
+    """The operating system forbids it, or the write path refuses this file."""
+
+    exit_code = ExitCode.NO_PERMISSION
+
+
+class BadPolicy(MemttlError):
+    """The policy has problems; all of them are in the message, one a line."""
+
+    exit_code = ExitCode.BAD_POLICY
+
+    def __init__(self, where: str, problems: tuple[str, ...], *, hint: str | None = None) -> None:
+        count = f"{len(problems)} problem" + ("s" if len(problems) != 1 else "")
+        lines = "\n".join(f"  {p}" for p in problems)
+        super().__init__(f"The policy {where} has {count}; nothing was done:\n{lines}", hint=hint)
+        self.problems = problems
+
+    hint = "Correct the policy, then run `memttl policy check` on it."
+
+
+class Interrupted(MemttlError):
+    """Ctrl-C."""
+
+    exit_code = ExitCode.INTERRUPTED
