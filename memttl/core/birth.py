@@ -12,8 +12,8 @@ from typing import Any
 
 from memttl.core.dates import DateReader, FoundDate, day_of, no_birth_because, normalise
 from memttl.core.durations import end_of_day
-from memttl.core.head import Head
-from memttl.core.marks import Tail
+from memttl.core.head import EMPTY_HEAD, Head
+from memttl.core.marks import EMPTY_TAIL, Tail
 from memttl.core.model import Birth, Known, Tried, When
 
 TIME_FIELDS = ("created_at", "createdAt", "timestamp", "date")
@@ -57,6 +57,8 @@ class BirthReader:
 
     def of_text(self, text: str, head: Head, tail: Tail, tried: list[Tried]) -> When | None:
         """Give the birth written in a normalised text: a `created` mark first, else the latest readable date."""
+        if self._label is None and head is EMPTY_HEAD and tail is EMPTY_TAIL:
+            return None
         marked = [m.date for m in tail.marks if m.kind == "created" and isinstance(m.date, date)]
         for when in sorted(marked, key=self.end, reverse=True):
             if self._note(str(when), when, "created mark", tried):

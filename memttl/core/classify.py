@@ -7,9 +7,8 @@ What gives the expiry is decided above it, in `_decide`, first that applies (SPE
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memttl.core.birth import ENTITY_TIME_FIELDS
 from memttl.core.durations import Duration, end_of_day, expires_after
@@ -21,8 +20,7 @@ from memttl.core.wording import birth_words, day_words
 KnownOf = Callable[[str, str], Known]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What decides an observation's expiry, and the sentence about it. `by_ttl`: a TTL counted from the birth."""
 
     expires_at: datetime | None
@@ -46,7 +44,7 @@ def explain_entity(line: Line, judge: Judge, known_of: KnownOf | None = None) ->
     known = known_of or (lambda _entity, _text: NOTHING_KNOWN)
     evidence = [read_evidence(o, line.record, judge, known) for o in line.record["observations"]]
     inherited = None
-    if judge.policy.file.age.inherit:
+    if judge.policy.inherit:
         inherited = judge.births.only_date(e.birth for e in evidence if e)
     judged: list[tuple[Verdict, Evidence | None]] = [
         (_verdict(e, _birth(e, line.record, judge, inherited), judge, line, i), e) if e else (_unjudged(line, i), None)
@@ -61,7 +59,7 @@ def _birth(e: Evidence, record: Mapping[str, Any], judge: Judge, inherited: When
         return e.birth
     if inherited is not None:
         return Birth(inherited, "inherited")
-    if judge.policy.file.age.entity_created_at:
+    if judge.policy.entity_created_at:
         when = judge.births.of_object(record, ENTITY_TIME_FIELDS, e.tried)
         if when is not None:
             return Birth(when, "entity")
@@ -109,7 +107,7 @@ def _decide(e: Evidence, birth: Birth, judge: Judge) -> Decision:
         return _after_ttl(asked.ttl, f"set to keep {asked.ttl}", birth, judge, settable=False)
     if e.named_by == "set":
         decision = _after_ttl(e.ttl, f"set to {_keeps(e.tier, e.ttl)}", birth, judge, settable=False)
-        return replace(decision, review_due=e.ttl.is_never and _is_over(e.review_by, judge))
+        return decision._replace(review_due=e.ttl.is_never and _is_over(e.review_by, judge))
     if e.problem:
         return Decision(None, f"kept: {e.problem}")
     if e.expires is not None:
@@ -144,7 +142,7 @@ def _on_date(when: Expiry, words: str, judge: Judge) -> Decision:
 def _on_review(when: Expiry, e: Evidence, judge: Judge) -> Decision:
     over = _is_over(when, judge)
     words = f"review by {day_words(when)}" + ("; that day has passed" if over else "")
-    if judge.policy.file.review.when_due == "list" or e.never_named:
+    if judge.policy.when_due == "list" or e.never_named:
         return Decision(None, f"{words}; listed for review only", review_due=over)
     return Decision(_instant(when, judge), words, stretchable=True)
 
@@ -164,13 +162,13 @@ def _with_grace(decision: Decision, e: Evidence, birth: Birth, judge: Judge) -> 
     if judge.baseline is None or not decision.stretchable or decision.expires_at is None:
         return decision
     first_seen = e.known.first_seen or judge.now
-    grace = judge.policy.file.age.grace
+    grace = judge.policy.grace
     if first_seen <= judge.baseline or grace.is_zero:
         return decision
     until = expires_after(first_seen, grace, judge.policy.zone)
     if until is not None and until <= decision.expires_at:
         return decision
-    return replace(decision, expires_at=until, reason=f"{decision.reason}; a newcomer stays {grace} whatever its date")
+    return decision._replace(expires_at=until, reason=f"{decision.reason}; a newcomer stays {grace} whatever its date")
 
 
 def _hold_last(judged: list[tuple[Verdict, Evidence | None]], judge: Judge) -> list[tuple[Verdict, Evidence | None]]:
@@ -193,7 +191,7 @@ def _hold_last(judged: list[tuple[Verdict, Evidence | None]], judge: Judge) -> l
 def _held(verdict: Verdict, keep_last: int) -> Verdict:
     reason = f"{verdict.reason}; one of the last {keep_last} of its tier in this entity, so it stays"
     action: Action = "review" if verdict.review_due else "keep"
-    return replace(verdict, expires_at=None, expired=False, action=action, reason=reason)
+    return verdict._replace(expires_at=None, expired=False, action=action, reason=reason)
 
 
 def _unjudged(line: Line, index: int) -> Verdict:

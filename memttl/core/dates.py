@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
+from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.model import When
+
+if TYPE_CHECKING:
+    from memttl.core.formats import DateFormat
 
 EARLIEST_BIRTH = date(2000, 1, 1)  # before it stands a zero value (1970-01-01, 0001-01-01), not a day
 
@@ -24,8 +26,7 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDate:
+class FoundDate(NamedTuple):
     """A date in a text: its (start, end), and what it means; `when` is None for an impossible one (2026-02-30)."""
 
     start: int
@@ -44,55 +45,6 @@ _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _RANGE = re.compile(r"\s*(?:\bto\b|\band\b|[-–/,])\s*[\[(]?")
 _RANGE_BEFORE = re.compile(r"(?:\bto|\band|[-–/,])\s*$")
 _END_OF_BARE = re.compile(r"\s|[:：,]|$")
-
-# strptime directive -> the text it may match; a format with any other is refused by the policy
-_MONTHS = "|".join(m.lower() for m in calendar.month_name if m)
-_MONTHS_SHORT = "|".join(m.lower() for m in calendar.month_abbr if m)
-_WEEKDAYS = "|".join(d.lower() for d in calendar.day_name)
-_WEEKDAYS_SHORT = "|".join(d.lower() for d in calendar.day_abbr)
-DIRECTIVES = {
-    "d": "[0-9]{1,2}", "m": "[0-9]{1,2}", "Y": "[0-9]{4}", "y": "[0-9]{2}", "B": f"(?:{_MONTHS})",
-    "b": f"(?:{_MONTHS_SHORT})", "A": f"(?:{_WEEKDAYS})", "a": f"(?:{_WEEKDAYS_SHORT})", "H": "[0-9]{1,2}",
-    "I": "[0-9]{1,2}", "M": "[0-9]{2}", "S": "[0-9]{2}", "p": "[ap]m", "j": "[0-9]{1,3}", "z": "(?:z|[+-][0-9:]{4,6})",
-    "%": "%",
-}  # fmt: skip
-
-
-class BadFormat(ValueError):
-    """A date format that cannot be used; its text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class DateFormat:
-    """One compiled date format of the policy."""
-
-    strptime: str
-    pattern: re.Pattern[str]
-    has_day: bool
-    has_time: bool
-
-
-def compile_format(text: str) -> DateFormat:
-    """Compile a strptime format, such as `%d/%m/%Y` or `%B %Y`.
-
-    Raises:
-        BadFormat: a directive is unknown, or the format names no year or no month.
-    """
-    pattern, used, at = "", set[str](), 0
-    while at < len(text):
-        if text[at] == "%":
-            directive = text[at + 1 : at + 2]
-            if directive not in DIRECTIVES:
-                raise BadFormat(f'"%{directive}" is not allowed; allowed: {" ".join("%" + d for d in DIRECTIVES)}')
-            used.add(directive)
-            pattern += DIRECTIVES[directive]
-            at += 2
-        else:
-            pattern += r"\s+" if text[at].isspace() else re.escape(normalise(text[at]))
-            at += 1
-    if not used & {"Y", "y"} or not used & {"m", "B", "b", "j"}:
-        raise BadFormat("a date format must name a year (%Y or %y) and a month (%m, %B, %b or %j)")
-    return DateFormat(text, re.compile(pattern + r"(?![0-9])"), bool(used & {"d", "j"}), bool(used & {"H", "I"}))
 
 
 class DateReader:
@@ -159,20 +111,11 @@ class DateReader:
         for form in self.formats:
             found = form.pattern.match(text, position)
             if found:
-                return FoundDate(position, found.end(), self._strptime(found[0], form), found[0])
+                when = form.read(found[0])
+                return FoundDate(
+                    position, found.end(), self.placed(when) if isinstance(when, datetime) else when, found[0]
+                )
         return None
-
-    def _strptime(self, text: str, form: DateFormat) -> When | None:
-        try:
-            moment = datetime.strptime(text, form.strptime)
-        except ValueError:
-            return None
-        if form.has_time:
-            return self.placed(moment)
-        if form.has_day:
-            return moment.date()
-        # a month without a day means its last day
-        return date(moment.year, moment.month, calendar.monthrange(moment.year, moment.month)[1])
 
     def placed(self, moment: datetime) -> datetime | None:
         """Give the instant in UTC; a moment without an offset is in the policy's time zone."""

@@ -7,15 +7,13 @@ and a TTL into the instant of expiry.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 D = TypeVar("D", date, datetime)
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(NamedTuple):
     """A calendar duration: `months` move the wall time, `days` and `hours` are elapsed time; or never."""
 
     months: int = 0

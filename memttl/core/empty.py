@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from memttl.core.memory import read_lines
-from memttl.core.model import Line, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class LineRemoval:
-    """A whole line that goes: an entity that this prune emptied, or a relation of one."""
-
-    line: int
-    kind: Literal["entity", "relation"]
-    entity: str
-    raw: bytes
+from memttl.core.model import Line, LineRemoval, Verdict
 
 
 def lines_left_empty(

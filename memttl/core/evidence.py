@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from memttl.core.dates import normalise
 from memttl.core.durations import BadDuration, Duration, parse_duration
@@ -21,8 +20,7 @@ TEXT_FIELDS = ("content", "contents", "text", "observation", "value")
 NamedBy = Literal["set", "mark", "field", "rule", "default"]
 
 
-@dataclass(slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """All that one observation says. `ttl` is that of its `tier`; `own_ttl` one that a mark or field gives.
 
     `problem` names the first mark or field that cannot be read (then it is kept); `never_named` is true when a tier
@@ -90,13 +88,13 @@ def read_evidence(
         ttl=tiers[tier].ttl,
         named_by=named_by,
         rule=rule,
-        pinned=known.settings.pinned or any(m.kind == "pin" for m in tail.marks),
+        pinned=known.settings.pinned or (bool(tail.marks) and any(m.kind == "pin" for m in tail.marks)),
         pin_reason="pinned by you" if known.settings.pinned else "pinned in its text",
         problem=_first_problem(tail, fields),
         expires=_latest(tail, "expires", judge),
         review_by=_latest(tail, "review by", judge),
         own_ttl=_own_ttl(tail, fields),
-        never_named=any(tiers[name].ttl.is_never for name, by in names if by != "default"),
+        never_named=len(names) > 1 and any(tiers[name].ttl.is_never for name, by in names if by != "default"),
         birth=birth,
         tried=tried,
         marks=tail.marks,
@@ -104,8 +102,7 @@ def read_evidence(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LifeField:
+class LifeField(NamedTuple):
     """A `ttl` or `decay` field of an observation object or of its entity, read; `problem` says why it cannot be."""
 
     what: str
@@ -143,7 +140,7 @@ def _named_tiers(
 ) -> list[tuple[str, NamedBy]]:
     """All tiers that something names, in the order in which they count; the default is the last."""
     names: list[tuple[str, NamedBy]] = []
-    if known.settings.tier in judge.policy.tiers:
+    if known.settings.tier is not None and known.settings.tier in judge.policy.tiers:
         names.append((known.settings.tier, "set"))
     marks = [m.tier for m in tail.marks if m.kind == "tier" and m.tier]
     if marks:  # the same mark twice: the longer lifetime
@@ -152,25 +149,31 @@ def _named_tiers(
     names += [(f.tier, "field") for f in fields if f.tier]
     if rule:
         names.append((rule.tier, "rule"))
-    return [*names, (judge.policy.file.default_tier, "default")]
+    return [*names, (judge.policy.default_tier, "default")]
 
 
-def _first_problem(tail: Tail, fields: Iterable[LifeField]) -> str:
+def _first_problem(tail: Tail, fields: Sequence[LifeField]) -> str:
     """Name the first mark or field whose form is right and whose value cannot be read."""
+    if not tail.marks and not fields:
+        return ""
     marks = (f'"{m.text}": {m.problem}' for m in tail.marks if m.problem)
     return next(marks, None) or next((f"{f.what} {f.problem}" for f in fields if f.problem), "")
 
 
 def _latest(tail: Tail, kind: str, judge: Judge) -> Expiry | None:
     """The same mark twice: the later date, and never is the latest of all."""
+    if not tail.marks:
+        return None
     values = [m.date for m in tail.marks if m.kind == kind]
     if "never" in values:
         return "never"
     return max((v for v in values if isinstance(v, date)), key=judge.births.end, default=None)
 
 
-def _own_ttl(tail: Tail, fields: Iterable[LifeField]) -> Duration | None:
+def _own_ttl(tail: Tail, fields: Sequence[LifeField]) -> Duration | None:
     """A `ttl` mark (the longest), else a `ttl` field unless a `tier` mark stands above it."""
+    if not tail.marks and not fields:
+        return None
     marks = [m.ttl for m in tail.marks if m.kind == "ttl" and m.ttl is not None]
     if marks:
         return max(marks, key=Duration.approximate_hours)

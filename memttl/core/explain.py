@@ -6,7 +6,8 @@ Called by the `explain` workflow. It shows what `classify.py` judged by; it judg
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 from memttl.core.classify import KnownOf, explain_entity
 from memttl.core.evidence import Evidence
@@ -20,12 +21,21 @@ from memttl.core.warnings import Oddities, plan_warnings
 from memttl.errors import UnknownEntity
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """The chosen verdicts, each with what was tried, and the warnings of the file."""
 
     verdicts: tuple[tuple[Verdict, tuple[Tried, ...]], ...]
     warnings: tuple[str, ...]
+    is_damaged: bool = False
+
+
+class ExplainOutcome(NamedTuple):
+    """The explanation of one memory file; `file` is the path as named."""
+
+    file: str
+    now: datetime
+    explanation: Explanation
+    warnings: tuple[str, ...] = ()
 
 
 def explain_file(
@@ -62,7 +72,7 @@ def explain_file(
         raise UnknownEntity(f"No observation of {entity!r} matches; nothing to explain.")
     explained = tuple((v, tried_of(v, e, judge) if e else ()) for v, e in chosen)
     odd.unreadable = [v for v, _ in chosen if v.warning]
-    return Explanation(explained, plan_warnings(data, judge.policy, odd))
+    return Explanation(explained, plan_warnings(data, judge.policy, odd), bool(odd.malformed))
 
 
 def tried_of(verdict: Verdict, e: Evidence, judge: Judge) -> tuple[Tried, ...]:
@@ -98,5 +108,5 @@ def _rules(e: Evidence, judge: Judge) -> list[Tried]:
         rows.append(Tried("rule", rule.label, not mismatch, mismatch or f"names the tier {rule.tier}"))
         if not mismatch:
             return rows
-    default = judge.policy.file.default_tier
+    default = judge.policy.default_tier
     return [*rows, Tried("default", default, e.named_by == "default", "the default tier")]

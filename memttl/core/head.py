@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memttl.core.dates import DateReader, FoundDate, normalise
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """What stands at the start of a text: leading `dates`, and dates of `ranges`, which are no births."""
 
     prefix: str | None
@@ -54,7 +53,7 @@ class HeadReader:
             at = self._skip_date(text, _end(_BULLETS, text, 0), dates, ranges)
         found = None if ranges else self._prefix_at(text, at)
         if found is None:
-            return Head(None, tuple(dates), tuple(ranges))
+            return Head(None, tuple(dates), tuple(ranges)) if dates or ranges else EMPTY_HEAD
         prefix, end, inside = found
         if inside:
             self._note(text, inside, dates, ranges)

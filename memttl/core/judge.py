@@ -5,8 +5,8 @@ The workflow makes one a run; `evidence.py` and `classify.py` judge with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from memttl.core.birth import BirthReader
 from memttl.core.dates import DateReader
@@ -15,8 +15,7 @@ from memttl.core.marks import TailReader
 from memttl.core.policy import Policy, prefixes_of
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
+class Judge(NamedTuple):
     """A policy at an instant, with the readers that it needs. `baseline`: when the ledger first met this file."""
 
     policy: Policy
@@ -31,5 +30,5 @@ def make_judge(policy: Policy, now: datetime, *, baseline: datetime | None = Non
     """Prepare judging by `policy` at `now` (aware); `baseline` is None where there is no ledger yet."""
     dates = DateReader(policy.formats, policy.zone)
     tails = TailReader(policy.tiers, dates)
-    births = BirthReader(dates, policy.file.dates.labels, now)
+    births = BirthReader(dates, policy.labels, now)
     return Judge(policy, now, baseline, HeadReader(prefixes_of(policy), dates), tails, births)

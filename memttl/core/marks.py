@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memttl.core.dates import EARLIEST_BIRTH, DateReader, FoundDate, day_of, normalise
 from memttl.core.durations import BadDuration, Duration, parse_duration
@@ -18,8 +17,7 @@ from memttl.core.model import When
 MarkKind = Literal["expires", "review by", "ttl", "tier", "created", "pin"]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One mark: its kind, its text, and its value. `problem` says why a value cannot be read."""
 
     kind: MarkKind
@@ -30,8 +28,7 @@ class Mark:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(NamedTuple):
     """The marks at the end of a text, in their order, and the trailing dates in brackets among them."""
 
     marks: tuple[Mark, ...]

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import orjson
 
 from memttl.core.model import Line, LineKind
-from memttl.core.spans import is_deeper_than, is_well_formed, top_level_items
 
 BOM = b"\xef\xbb\xbf"
 # what JavaScript's trim() takes away, which is how the server finds blank lines (U+FEFF is one, U+0085 is not)
@@ -43,13 +42,18 @@ def read_lines(data: bytes) -> Iterator[Line]:
         yield parse_line(data[start:end], number)
 
 
+def entity_names(data: bytes) -> list[str]:
+    """Give the names of the entities whose observations can be judged, in order, duplicates included."""
+    return [line.record["name"] for line in read_lines(data) if line.is_judged and line.record is not None]
+
+
 def parse_line(raw: bytes, number: int) -> Line:
     """Tell what one line is: entity, relation, other JSON, blank, or malformed (with column and problem)."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return _parse_slowly(raw, number)
-    if is_deeper_than(raw, MAX_DEPTH):
+    if _is_too_deep(raw):
         return _parse_deep(raw, number)
     if _may_name_observations_twice(raw) and _names_observations_twice(raw):
         return _twice(raw, number)
@@ -72,7 +76,7 @@ def _parse_slowly(raw: bytes, number: int) -> Line:
         return Line(number, "malformed", raw, column=column, problem="invalid UTF-8")
     if not text.strip(_JS_SPACE):
         return Line(number, "blank", raw)
-    if is_deeper_than(raw, MAX_DEPTH):
+    if _is_too_deep(raw):
         return _parse_deep(raw, number)
     try:
         value = json.loads(text, parse_constant=_refuse_constant, parse_int=_parse_int)
@@ -110,7 +114,17 @@ def _problem(e: json.JSONDecodeError, text: str) -> str:
     return {"Expecting value": "no JSON value"}.get(e.msg, e.msg[0].lower() + e.msg[1:])
 
 
+def _is_too_deep(raw: bytes) -> bool:
+    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+        return False
+    from memttl.core.spans import is_deeper_than  # here and below: few lines ever need them
+
+    return is_deeper_than(raw, MAX_DEPTH)
+
+
 def _parse_deep(raw: bytes, number: int) -> Line:
+    from memttl.core.spans import is_well_formed, top_level_items
+
     if not is_well_formed(raw):
         return Line(number, "malformed", raw, column=1, problem="broken JSON, nested thousands deep")
     kinds = [raw[start:end] for key, start, end in top_level_items(raw) if key == "type"]
@@ -124,10 +138,14 @@ def _may_name_observations_twice(raw: bytes) -> bool:
 
 
 def _names_observations_twice(raw: bytes) -> bool:
+    from memttl.core.spans import top_level_items
+
     return sum(key == "observations" for key, _, _ in top_level_items(raw)) > 1
 
 
 def _twice(raw: bytes, number: int) -> Line:
+    from memttl.core.spans import top_level_items
+
     starts = [start for key, start, _ in top_level_items(raw) if key == "observations"]
     column = len(raw[: starts[1]].decode("utf-8", "replace")) + 1
     return Line(number, "malformed", raw, column=column, problem="a second list of observations")

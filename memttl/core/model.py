@@ -5,9 +5,8 @@ All are frozen: `memory.py` makes lines, the workflow brings what the ledger kno
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from memttl.core.durations import Duration
 
@@ -18,8 +17,7 @@ AgeSource = Literal["set", "object", "text", "inherited", "entity", "seen", "unk
 Action = Literal["keep", "review", "prune"]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of the memory file, without its LF. `number` counts from 1.
 
     `record` is the parsed JSON of an entity or relation; None for the rest, and for a line that is well-formed but
@@ -43,16 +41,14 @@ class Line:
         return isinstance(self.record.get("name"), str) and isinstance(self.record.get("observations"), list)
 
 
-@dataclass(frozen=True, slots=True)
-class Birth:
+class Birth(NamedTuple):
     """The best known time of creation: a date as written, or an instant (aware), and how it is known."""
 
     when: When | None
     source: AgeSource
 
 
-@dataclass(frozen=True, slots=True)
-class UserSettings:
+class UserSettings(NamedTuple):
     """What the user set for one observation; None where nothing was set. An entity's pin is passed on as `pinned`."""
 
     pinned: bool = False
@@ -62,19 +58,17 @@ class UserSettings:
     tier: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What the ledger knows of one observation: when memttl first saw it, and what the user set."""
 
     first_seen: datetime | None = None
-    settings: UserSettings = field(default_factory=UserSettings)
+    settings: UserSettings = UserSettings()
 
 
 NOTHING_KNOWN = Known()
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(NamedTuple):
     """One mark, field, date or rule that was tried on an observation, and what came of it."""
 
     kind: Literal["set", "field", "date", "mark", "rule", "default"]
@@ -83,8 +77,7 @@ class Tried:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Keep, review or prune for one observation, with its reason.
 
     `line` counts from 1, `index` from 0. `observation` is the text that was judged, or the JSON value of an unjudged
@@ -97,7 +90,7 @@ class Verdict:
     entity: str
     entity_type: str | None
     line: int
-    index: int
+    index: int  # type: ignore[assignment]  # the JSON key; tuple.index is of no use here
     observation: Any
     tier: str | None
     rule: str | None
@@ -113,3 +106,12 @@ class Verdict:
     by_ttl: bool = False
     by_type_alone: bool = False
     by_default: bool = False
+
+
+class LineRemoval(NamedTuple):
+    """A whole line that goes: an entity that this prune emptied, or a relation of one."""
+
+    line: int
+    kind: Literal["entity", "relation"]
+    entity: str
+    raw: bytes

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.classify import KnownOf, judge_entity
-from memttl.core.cut import check_cut, cut_line
-from memttl.core.empty import LineRemoval, lines_left_empty
 from memttl.core.foreign import Census, foreign_document, foreign_encoding, foreign_lines
 from memttl.core.judge import Judge
-from memttl.core.memory import BOM, line_spans, read_lines
-from memttl.core.model import Line, Verdict
-from memttl.core.selection import Filters
+from memttl.core.memory import read_lines
+from memttl.core.model import Line, LineRemoval, Verdict
 from memttl.core.warnings import Oddities, plan_warnings
 from memttl.errors import Foreign, Malformed
+
+if TYPE_CHECKING:
+    from memttl.core.selection import Filters
 
 SMALL_FILE = 20  # observations; below it a fraction says nothing
 NEAREST = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """What a snapshot holds and what would go; the fields are the keys of `counts` in the JSON document."""
 
     entities: int = 0
@@ -41,16 +40,14 @@ class Counts:
     malformed_lines: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(NamedTuple):
     """The most that may go: what a shown plan named. Counted, since one entity may hold the same text twice."""
 
     observations: Counter[tuple[str, str]]
     lines: Counter[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """All verdicts of one snapshot that go, bound to the digest (SHA-256) of its bytes.
 
     `lines` are entity and relation lines that go whole (`remove_empty_entities`); `waiting` counts what has expired but
@@ -118,7 +115,9 @@ def make_plan(
     wanted = [v for v in tally.expired if filters is None or filters.match(v)]
     removals = _approved(wanted, approval)
     lines: tuple[LineRemoval, ...] = ()
-    if judge.policy.file.prune.remove_empty_entities:
+    if judge.policy.remove_empty_entities:
+        from memttl.core.empty import lines_left_empty
+
         lines = lines_left_empty(data, removals, approval.lines if approval else None)
     counts = _counts(tally, removals)
     return Plan(
@@ -222,51 +221,14 @@ def _counts(tally: _Tally, removals: list[Verdict]) -> Counts:
 
 def _refusals(counts: Counts, judge: Judge) -> tuple[str, ...]:
     """The limits: a plan past them is refused whole, never trimmed."""
-    limits, found = judge.policy.file.limits, []
+    policy, found = judge.policy, []
     fraction = counts.removed / counts.observations if counts.observations else 0
-    if counts.observations >= SMALL_FILE and fraction > limits.max_prune_fraction:
+    if counts.observations >= SMALL_FILE and fraction > policy.max_prune_fraction:
         found.append(
             f"{counts.removed} of {counts.observations} observations would go ({fraction:.0%}), more than "
-            f"limits.max_prune_fraction = {limits.max_prune_fraction} allows"
+            f"limits.max_prune_fraction = {policy.max_prune_fraction} allows"
         )
-    if counts.removed > limits.max_prune_count:
-        most = f"limits.max_prune_count = {limits.max_prune_count}"
+    if counts.removed > policy.max_prune_count:
+        most = f"limits.max_prune_count = {policy.max_prune_count}"
         found.append(f"{counts.removed} observations would go, more than {most} allows")
     return tuple(found)
-
-
-def apply_plan(data: bytes, plan: Plan) -> bytes:
-    """Give the file's bytes without what the plan removes; every other byte stays.
-
-    Raises:
-        ValueError: the plan was made from other bytes.
-        AssertionError: a cut would have changed more than whole observations.
-    """
-    if hashlib.sha256(data).hexdigest() != plan.digest:
-        raise ValueError("the plan belongs to another version of the file")
-    indexes: dict[int, list[int]] = {}
-    for verdict in plan.removals:
-        indexes.setdefault(verdict.line, []).append(verdict.index)
-    whole = {removal.line for removal in plan.lines}
-    pieces = [BOM] if data.startswith(BOM) else []
-    for number, start, end, after in line_spans(data):
-        if number in whole:
-            continue
-        pieces += _kept(data[start:end], indexes.get(number), data[end:after])
-    return _without_new_line_end(pieces, data)
-
-
-def _kept(line: bytes, remove: list[int] | None, line_end: bytes) -> Iterable[bytes]:
-    if remove is None:
-        return line, line_end
-    cut = cut_line(line, remove)
-    check_cut(line, cut, remove)
-    return cut, line_end
-
-
-def _without_new_line_end(pieces: list[bytes], data: bytes) -> bytes:
-    """Where the last line went and the file had no last newline, the line before it must not end with one."""
-    out = b"".join(pieces)
-    if out.endswith(b"\n") and not data.endswith(b"\n"):
-        out = out[:-1].removesuffix(b"\r")
-    return out

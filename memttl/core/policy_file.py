@@ -11,10 +11,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
-from memttl.core.dates import BadFormat, compile_format
 from memttl.core.durations import BadDuration, Duration, parse_duration
+from memttl.core.formats import BadFormat, compile_format
+from memttl.core.near import near
+from memttl.core.policy import Policy
 
 VERSION = 1
+_DEFAULT = Policy()
 
 
 def _ttl(value: object) -> Duration:
@@ -37,7 +40,7 @@ Names = Annotated[list[str], Field(min_length=1)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class TierTable(_Table):
@@ -108,50 +111,50 @@ class DatesTable(_Table):
 class AgeTable(_Table):
     """Where ages come from, and how long a newcomer stays whatever its text says."""
 
-    grace: Grace = Duration(days=7)
-    inherit: bool = False
-    entity_created_at: bool = False
+    grace: Grace = _DEFAULT.grace
+    inherit: bool = _DEFAULT.inherit
+    entity_created_at: bool = _DEFAULT.entity_created_at
 
 
 class ReviewTable(_Table):
     """What happens once a review-by day has passed."""
 
-    when_due: Literal["expire", "list"] = "expire"
+    when_due: Literal["expire", "list"] = _DEFAULT.when_due
 
 
 class PruneTable(_Table):
     """What a prune removes besides observations."""
 
-    remove_empty_entities: bool = False
+    remove_empty_entities: bool = _DEFAULT.remove_empty_entities
 
 
 class LimitsTable(_Table):
     """Rails: a plan past these is refused whole, never trimmed."""
 
-    max_prune_fraction: float = Field(default=0.5, ge=0, le=1)
-    max_prune_count: int = Field(default=1000, ge=0)
-    max_vanished_fraction: float = Field(default=0.5, ge=0, le=1)
+    max_prune_fraction: float = Field(default=_DEFAULT.max_prune_fraction, ge=0, le=1)
+    max_prune_count: int = Field(default=_DEFAULT.max_prune_count, ge=0)
+    max_vanished_fraction: float = Field(default=_DEFAULT.max_vanished_fraction, ge=0, le=1)
 
 
 class BackupsTable(_Table):
     """Which whole-file backups stay: the newest `keep`, and the newest of each day up to `max_age`."""
 
-    keep: int = Field(default=10, ge=1)
-    max_age: Ttl = Duration(days=90)
+    keep: int = Field(default=_DEFAULT.backups_keep, ge=1)
+    max_age: Ttl = _DEFAULT.backups_max_age
 
 
 class ArchiveTable(_Table):
     """Where removed observations are kept as a memory file of their own; off without a path."""
 
     path: str | None = Field(default=None, min_length=1)
-    max_age: Ttl = Duration(months=24)
+    max_age: Ttl = _DEFAULT.archive_max_age
 
 
 class AuditTable(_Table):
     """Whether the audit log holds the removed texts, and how long its lines stay."""
 
-    text: bool = True
-    max_age: Ttl = Duration(months=12)
+    text: bool = _DEFAULT.audit_text
+    max_age: Ttl = _DEFAULT.audit_max_age
 
 
 class StateTable(_Table):
@@ -165,18 +168,18 @@ class PolicyFile(_Table):
 
     version: int = Field(default=VERSION, ge=1)
     timezone: str = "UTC"
-    default_tier: str = "permanent"
+    default_tier: str = _DEFAULT.default_tier
     tiers: dict[str, TierTable] = {}
     rules: list[RuleTable] | None = None
-    dates: DatesTable = DatesTable()
-    age: AgeTable = AgeTable()
-    review: ReviewTable = ReviewTable()
-    prune: PruneTable = PruneTable()
-    limits: LimitsTable = LimitsTable()
-    backups: BackupsTable = BackupsTable()
-    archive: ArchiveTable = ArchiveTable()
-    audit: AuditTable = AuditTable()
-    state: StateTable = StateTable()
+    dates: DatesTable = Field(default_factory=DatesTable)
+    age: AgeTable = Field(default_factory=AgeTable)
+    review: ReviewTable = Field(default_factory=ReviewTable)
+    prune: PruneTable = Field(default_factory=PruneTable)
+    limits: LimitsTable = Field(default_factory=LimitsTable)
+    backups: BackupsTable = Field(default_factory=BackupsTable)
+    archive: ArchiveTable = Field(default_factory=ArchiveTable)
+    audit: AuditTable = Field(default_factory=AuditTable)
+    state: StateTable = Field(default_factory=StateTable)
 
     @field_validator("timezone")
     @classmethod
@@ -198,15 +201,6 @@ def place_of(keys: tuple[int | str, ...]) -> str:
     for key in keys:
         text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
     return text or "the policy"
-
-
-def near(name: str, names: list[str]) -> str:
-    """Give ` (did you mean "…"?)` for a misspelt name, or nothing."""
-    from difflib import get_close_matches
-
-    found = get_close_matches(name.casefold(), [n.casefold() for n in names], n=1)
-    match = next((n for n in names if found and n.casefold() == found[0]), None)
-    return f' (did you mean "{match}"?)' if match else ""
 
 
 # pydantic's error type -> what is allowed

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memttl.core.durations import Duration
 from memttl.core.policy import BUILT_IN, Policy, Tier
-from memttl.core.policy_file import RuleTable
+from memttl.core.policy_file import PolicyFile, RuleTable
 
 _TABLES = ("dates", "age", "review", "prune", "limits", "backups", "archive", "audit", "state")
 _CONDITIONS = ("prefix", "entity", "entity_type", "pattern")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One effective value: its table, its key, the value as TOML (empty where it is not set), and its source."""
 
     table: str
@@ -26,7 +25,8 @@ class Value:
 
 def effective_values(policy: Policy) -> list[Value]:
     """Give every value that is in force, in the order of a policy file."""
-    return [*_top(policy), *_tiers(policy), *_rules(policy), *_tables(policy)]
+    file = PolicyFile.model_validate(policy.given)
+    return [*_top(policy, file), *_tiers(policy), *_rules(policy, file), *_tables(policy, file)]
 
 
 def policy_toml(policy: Policy) -> str:
@@ -41,9 +41,9 @@ def policy_toml(policy: Policy) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _top(policy: Policy) -> Iterator[Value]:
+def _top(policy: Policy, file: PolicyFile) -> Iterator[Value]:
     for key in ("version", "timezone", "default_tier"):
-        yield Value("", key, toml(getattr(policy.file, key)), _source(policy, key))
+        yield Value("", key, toml(getattr(file, key)), _source(policy, key))
 
 
 def _tiers(policy: Policy) -> Iterator[Value]:
@@ -56,9 +56,9 @@ def _tier(tier: Tier) -> str:
     return f"{{ ttl = {ttl}, keep_last = {tier.keep_last} }}" if tier.keep_last else ttl
 
 
-def _rules(policy: Policy) -> Iterator[Value]:
-    source = BUILT_IN if policy.file.rules is None else policy.where
-    tables = policy.file.rules
+def _rules(policy: Policy, file: PolicyFile) -> Iterator[Value]:
+    source = BUILT_IN if file.rules is None else policy.where
+    tables = file.rules
     if tables is None:
         tables = [RuleTable(name=rule.label, prefix=sorted(rule.prefixes), tier=rule.tier) for rule in policy.rules]
     for i, rule in enumerate(tables):
@@ -69,9 +69,9 @@ def _rules(policy: Policy) -> Iterator[Value]:
         yield Value("[[rules]]", "tier", toml(rule.tier), source)
 
 
-def _tables(policy: Policy) -> Iterator[Value]:
+def _tables(policy: Policy, file: PolicyFile) -> Iterator[Value]:
     for table in _TABLES:
-        values = getattr(policy.file, table)
+        values = getattr(file, table)
         for key in type(values).model_fields:
             yield Value(f"[{table}]", key, toml(getattr(values, key)), _source(policy, table, key))
 

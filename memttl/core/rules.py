@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memttl.core.dates import normalise
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """What rules look at: the prefix found at the head, the entity's name and type, and the text as written."""
 
     prefix: str | None
@@ -22,8 +21,7 @@ class Subject:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One row of judgement, compiled. `label` is its name, else `rules[1]` by its place (from 0)."""
 
     label: str

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memttl.core.dates import normalise
 from memttl.core.model import Verdict
-from memttl.core.policy_file import near
+from memttl.core.near import near
 from memttl.core.rules import glob
 from memttl.errors import UnknownEntity, UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """What a prune is narrowed to; an empty one lets everything pass. All that are given must hold."""
 
     entities: frozenset[str] | None = None

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memttl.core.empty import LineRemoval
 from memttl.core.memory import BOM
-from memttl.core.model import Line, Verdict
+from memttl.core.model import Line, LineRemoval, Verdict
 from memttl.core.policy import Policy
 
 SHOWN = 5

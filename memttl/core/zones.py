@@ -18,7 +18,7 @@ def read_zone(name: str) -> tzinfo:
     try:
         return zoneinfo.ZoneInfo(name)
     except (LookupError, ValueError, OSError):
-        from memttl.core.policy_file import near
+        from memttl.core.near import near
 
         zones = sorted(zoneinfo.available_timezones())
         raise ValueError(f"no such time zone; use an IANA name, such as Europe/Berlin{near(name, zones)}") from None

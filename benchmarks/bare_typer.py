@@ -1,0 +1,96 @@
+"""The bare program that start-up is measured against: the commands and options of memttl, and nothing behind them.
+
+A test holds its options equal to those of the real commands.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+File = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="h")]
+PolicyPath = Annotated[str | None, typer.Option("--policy", metavar="PATH", help="h")]
+Now = Annotated[str | None, typer.Option("--now", metavar="WHEN", help="h")]
+Json = Annotated[bool, typer.Option("--json", help="h")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="h")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="h")]
+Color = Annotated[bool | None, typer.Option("--color/--no-color", help="h")]
+
+app = typer.Typer(help="h", rich_markup_mode=None, pretty_exceptions_enable=False)
+policy_app = typer.Typer(help="h", rich_markup_mode=None)
+app.add_typer(policy_app, name="policy")
+
+
+@app.callback(invoke_without_command=True)
+def _main(*, version: Annotated[bool, typer.Option("--version", help="h")] = False) -> None:
+    pass
+
+
+@app.command()
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    check: Annotated[bool, typer.Option("--check", help="h")] = False,
+    force: Annotated[bool, typer.Option("--force", help="h")] = False,
+    keep_malformed: Annotated[bool, typer.Option("--keep-malformed", help="h")] = False,
+    entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    type_: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="h")] = None,
+    tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
+def explain(
+    entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="h")] = False,
+    pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@policy_app.command()
+def check(
+    path: Annotated[str | None, typer.Argument(metavar="[FILE]", help="h")] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@policy_app.command()
+def show(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,51 @@
+"""`memttl explain`: why each observation stays or goes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.errors import ExitCode
+
+if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
+    from memttl.core.explain import ExplainOutcome
+
+
+def explain(
+    entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="An exact name, else a glob.")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="A part of the text, in any case.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="TEXT is the whole text.")] = False,
+    pattern: Annotated[bool, typer.Option("--pattern", help="TEXT is a regular expression.")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Tell why an observation stays or goes, with all that was tried. Example: memttl explain 'Sprint 11'"""
+    from memttl.commands.over_files import Faces, over_files
+    from memttl.report.explain_json import explain_document
+    from memttl.settings import Given
+    from memttl.workflow.explain import Question
+    from memttl.workflow.explain import explain as run_explain
+
+    output = Output(json, quiet, verbose, color)
+    question = Question(entity, text, exact, pattern)
+    return over_files(
+        Given(words(file), policy, now),
+        output,
+        lambda settings: run_explain(settings, question),
+        Faces(lambda _: ExitCode.OK, explain_document, lambda outcome: _show(outcome, output)),
+    )
+
+
+def _show(outcome: ExplainOutcome, output: Output) -> None:
+    from memttl.report import explain_plain
+
+    warn(outcome.warnings, output)
+    sys.stdout.write(explain_plain.render(outcome))

@@ -1,0 +1,87 @@
+"""The options of every command, one annotated type each, and how commands print.
+
+Every command module imports this one at start-up, so nothing heavy may be imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Annotated, NamedTuple
+
+import typer
+
+from memttl.errors import MemttlError
+from memttl.report.text import visible
+
+File = Annotated[
+    list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="The memory file; repeatable, globs allowed.")
+]
+PolicyPath = Annotated[str | None, typer.Option("--policy", metavar="PATH", help="The policy to judge by (TOML).")]
+Now = Annotated[
+    str | None, typer.Option("--now", metavar="WHEN", help="Judge as of this instant (ISO 8601) instead of the clock.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no result and no warnings, only errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on stderr what was read and decided by.")]
+Color = Annotated[
+    bool | None, typer.Option("--color/--no-color", help="Colour at a terminal (default: NO_COLOR rules).")
+]
+
+
+class Output(NamedTuple):
+    """How results are printed; `color` None means: as the terminal and NO_COLOR say."""
+
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    color: bool | None = None
+
+    @property
+    def is_terminal(self) -> bool:
+        """True when a person will see the result on a screen."""
+        return sys.stdout.isatty()
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal."""
+        return shutil.get_terminal_size((80, 24)).columns
+
+    @property
+    def uses_color(self) -> bool:
+        """Asked for, else a terminal that is not dumb, and no NO_COLOR."""
+        if self.color is not None:
+            return self.color
+        return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def can_ask() -> bool:
+    """True when standard input is a terminal, so that somebody can answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def say(text: str) -> None:
+    """Print a message, question or warning on stderr."""
+    sys.stderr.write(text if text.endswith("\n") else text + "\n")
+
+
+def warn(warnings: Iterable[str], output: Output) -> None:
+    """Print warnings on stderr; in JSON they stand in the document."""
+    if not (output.quiet or output.json):
+        for warning in warnings:
+            say(f"warning: {visible(warning)}")
+
+
+def say_error(error: MemttlError) -> None:
+    """Print an error on stderr: what was found, where, what was not done, what to do next."""
+    lines = error.message.split("\n")
+    say("memttl: " + "\n".join(visible(line) for line in lines))
+    if error.hint:
+        say(visible(error.hint))
+
+
+def words(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Give an option that may be repeated as a tuple."""
+    return tuple(values or ())

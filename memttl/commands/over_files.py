@@ -1,0 +1,64 @@
+"""One use case over every memory file that is meant: each on its own, all reported, the highest exit code returned."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, TypeVar
+
+from memttl.commands.options import Output, say, say_error
+from memttl.errors import ExitCode, MemttlError
+from memttl.report.documents import error_document, of_files, to_text
+from memttl.settings import Given, Settings, memory_files, resolve
+
+R = TypeVar("R")
+
+
+class Faces(NamedTuple):
+    """How one kind of result is shown: as an exit code, as a document, and on stdout."""
+
+    code: Callable[[Any], ExitCode]
+    document: Callable[[Any], dict[str, Any]]
+    show: Callable[[Any], None]
+
+
+def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], faces: Faces) -> ExitCode:
+    """Do one use case for each memory file, print each result, and give the highest exit code.
+
+    With several files an error of one does not stop the others; with one it is raised for `cli.py` to print.
+    """
+    names = memory_files(given, os.environ)
+    codes: list[ExitCode] = []
+    documents: list[dict[str, Any]] = []
+    for name in names:
+        try:
+            result = _one(name, given, output, use_case)
+        except MemttlError as e:
+            if len(names) == 1 or e.exit_code == ExitCode.INTERRUPTED:
+                raise
+            codes.append(e.exit_code)
+            documents.append({**error_document(e), "file": name})
+            if not output.json:
+                say_error(e)
+            continue
+        codes.append(faces.code(result))
+        documents.append(faces.document(result))
+        if not (output.json or output.quiet):
+            faces.show(result)
+    if output.json and not output.quiet:
+        sys.stdout.write(to_text(of_files(documents)))
+    return max(codes)
+
+
+def _one(name: str, given: Given, output: Output, use_case: Callable[[Settings], R]) -> R:
+    try:
+        settings = resolve(name, given, os.environ, datetime.now(UTC))
+        if output.verbose:
+            say(f"{name}: policy {settings.policy.where}, as of {settings.now.isoformat()}")
+        return use_case(settings)
+    except MemttlError as e:
+        if name not in e.message:
+            e.message = f"{name}: {e.message}"
+        raise

@@ -1,0 +1,91 @@
+"""`memttl policy check` and `memttl policy show`: is it valid, and what is in force."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.errors import ExitCode, NoMemoryFile
+from memttl.report.text import plural, visible
+
+if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
+    from memttl.core.policy import Policy
+
+app = typer.Typer(help="Validate the policy, and show what is in force.", rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def _group(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def check(
+    path: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="The policy file; else the one in force.")
+    ] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Validate a policy and name all its problems at once. Example: memttl policy check memttl.toml"""
+    from memttl.settings import read_policy
+
+    output = Output(json, quiet, verbose, color)
+    found = read_policy(path) if path else _in_force(file, policy)
+    rules = plural(len(found.rules), "rule")
+    _print(found, output, f"{found.where}: valid ({plural(len(found.tiers), 'tier')}, {rules}).\n")
+    return ExitCode.OK
+
+
+@app.command()
+def show(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Show the policy in force, and where each value came from. Example: memttl policy show --file memory.jsonl"""
+    from memttl.core.policy_show import policy_toml
+
+    output = Output(json, quiet, verbose, color)
+    found = _in_force(file, policy)
+    _print(found, output, policy_toml(found))
+    return ExitCode.OK
+
+
+def _in_force(file: list[str] | None, policy: str | None) -> Policy:
+    """The policy commands need no memory file; where one is named, the policy beside it counts."""
+    from memttl.settings import Given, find_policy, memory_files
+
+    given = Given(words(file), policy)
+    try:
+        named = memory_files(given, os.environ)[0]
+    except NoMemoryFile:
+        named = None
+    return find_policy(named, given, os.environ)
+
+
+def _print(policy: Policy, output: Output, text: str) -> None:
+    warn(policy.warnings, output)
+    if output.quiet:
+        return
+    if output.json:
+        from memttl.report.documents import to_text
+        from memttl.report.policy_json import policy_document
+
+        sys.stdout.write(to_text(policy_document(policy)))
+    else:
+        sys.stdout.write("\n".join(visible(line) for line in text.split("\n")))

@@ -1,0 +1,117 @@
+"""`memttl prune`: options into a request, the outcome into text or JSON and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memttl.commands.options import (
+    Color,
+    File,
+    Json,
+    Now,
+    Output,
+    PolicyPath,
+    Quiet,
+    Verbose,
+    can_ask,
+    say,
+    warn,
+    words,
+)
+from memttl.errors import NeedsYes, UsageError
+
+if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for the work of a prune
+    from memttl.core.outcome import PruneOutcome
+    from memttl.settings import Settings
+    from memttl.workflow.prune import Request
+
+
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go; write nothing at all.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Dry run that exits 3 when something has expired.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Lift the two prune limits, nothing else.")] = False,
+    keep_malformed: Annotated[
+        bool, typer.Option("--keep-malformed", help="Prune the good lines, keep damaged ones byte for byte.")
+    ] = False,
+    entity: Annotated[
+        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity (or glob); repeatable.")
+    ] = None,
+    type_: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable."),
+    ] = None,
+    tier: Annotated[
+        list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")
+    ] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Remove what has expired, with a backup and an audit log. Example: memttl prune --dry-run"""
+    from memttl.commands.over_files import Faces, over_files
+    from memttl.report.documents import prune_document
+    from memttl.settings import Given
+    from memttl.workflow.prune import Request
+
+    output = Output(json, quiet, verbose, color)
+    request = Request(
+        dry_run=dry_run,
+        check=check,
+        force=force,
+        keep_malformed=keep_malformed,
+        entities=words(entity),
+        types=words(type_),
+        tiers=words(tier),
+    )
+    if request.writes and not yes and not can_ask():
+        raise NeedsYes
+    return over_files(
+        Given(words(file), policy, now),
+        output,
+        lambda settings: _one(settings, request, output, yes=yes),
+        Faces(lambda outcome: outcome.exit_code, prune_document, lambda outcome: _show(outcome, output)),
+    )
+
+
+def _one(settings: Settings, request: Request, output: Output, *, yes: bool) -> PruneOutcome:
+    from memttl.workflow.prune import prune as run_prune
+
+    if request.writes and settings.now_is_later and not yes:
+        raise UsageError(
+            "--now lies after the clock, so this would remove what has not expired yet; nothing was done.",
+            hint="Give --dry-run to look, or --yes to apply all the same.",
+        )
+    return run_prune(settings, request, ask=(lambda _: True) if yes else (lambda planned: _ask(planned, output)))
+
+
+def _ask(planned: PruneOutcome, output: Output) -> bool:
+    """Show the plan and ask on stderr, so that stdout holds nothing but the result."""
+    from memttl.report.text import plural
+
+    warn(planned.warnings, output)
+    say(_text(planned, output, is_terminal=sys.stderr.isatty()))
+    count = plural(planned.plan.counts.removed, "observation")
+    return typer.confirm(f"Remove {count} from {planned.file}?", err=True)
+
+
+def _show(outcome: PruneOutcome, output: Output) -> None:
+    warn(outcome.warnings, output)
+    sys.stdout.write(_text(outcome, output, is_terminal=output.is_terminal))
+
+
+def _text(outcome: PruneOutcome, output: Output, *, is_terminal: bool) -> str:
+    if not is_terminal:
+        from memttl.report import prune_plain
+
+        return prune_plain.render(outcome)
+    from memttl.report import prune_table  # rich: only where a person looks at a screen
+
+    return prune_table.render(outcome, width=output.width, color=output.uses_color)

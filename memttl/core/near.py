@@ -1,0 +1,14 @@
+"""Near names for misspelt ones, in every message that says no to a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def near(name: str, names: Sequence[str]) -> str:
+    """Give ` (did you mean "…"?)` for a misspelt name, or nothing."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name.casefold(), [n.casefold() for n in names], n=1)
+    match = next((n for n in names if found and n.casefold() == found[0]), None)
+    return f' (did you mean "{match}"?)' if match else ""

@@ -1,0 +1,75 @@
+"""What a run writes into the audit log: the fields of its `begin`, and one event for each removal. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+
+from memttl.core.cut import raw_elements
+from memttl.core.memory import line_spans
+from memttl.core.plan import Plan
+from memttl.core.policy import Policy
+from memttl.core.wording import instant_text, when_text
+
+
+def begin_fields(command: str, plan: Plan, new: bytes, *, file: str, now: datetime, policy: Policy) -> dict[str, Any]:
+    """Give what the `begin` of a run holds besides its name and time."""
+    return {
+        "command": command,
+        "file": file,
+        "now": instant_text(now),
+        "policy": policy.where,
+        "policy_digest": policy.digest,
+        "file_digest": plan.digest,
+        "new_digest": hashlib.sha256(new).hexdigest(),
+        "limits": {"max_prune_fraction": policy.max_prune_fraction, "max_prune_count": policy.max_prune_count},
+    }
+
+
+def removal_events(data: bytes, plan: Plan, run: str, *, with_text: bool) -> list[dict[str, Any]]:
+    """Give one event for each observation and each whole line that goes, with its raw JSON unless texts stay out."""
+    lines = _raw_lines(data, {v.line for v in plan.removals} | {r.line for r in plan.lines})
+    by_line: dict[int, list[int]] = {}
+    for verdict in plan.removals:
+        by_line.setdefault(verdict.line, []).append(verdict.index)
+    raw = {
+        (number, index): text
+        for number, indexes in by_line.items()
+        for index, text in zip(sorted(indexes), raw_elements(lines[number], indexes), strict=True)
+    }
+    events = [
+        {
+            "event": "removed",
+            "run": run,
+            "entity": v.entity,
+            "entity_type": v.entity_type,
+            "line": v.line,
+            "index": v.index,
+            **_raw(raw[v.line, v.index], with_text=with_text),
+            "tier": v.tier,
+            "rule": v.rule,
+            "age_source": v.age_source,
+            "created_at": when_text(v.created_at),
+            "expires_at": instant_text(v.expires_at) if v.expires_at else None,
+            "reason": v.reason,
+        }
+        for v in plan.removals
+    ]
+    for removal in plan.lines:
+        text = _raw(removal.raw.decode(), with_text=with_text)
+        reason = "emptied by this run (remove_empty_entities)"
+        kind = f"removed_{removal.kind}"
+        events.append(
+            {"event": kind, "run": run, "entity": removal.entity, "line": removal.line, **text, "reason": reason}
+        )
+    return events
+
+
+def _raw(text: str, *, with_text: bool) -> dict[str, str]:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"raw": text, "raw_digest": digest} if with_text else {"raw_digest": digest}
+
+
+def _raw_lines(data: bytes, numbers: set[int]) -> dict[int, bytes]:
+    return {number: data[start:end] for number, start, end, _ in line_spans(data) if number in numbers}

@@ -1,0 +1,1 @@
+"""The only rooms that read and write; they decide nothing about what to prune."""

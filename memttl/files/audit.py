@@ -1,0 +1,135 @@
+"""The audit log: one JSON object a line, each carrying the digest of the line before it.
+
+`begin` is synced before the memory file is written and `end` after it; `removed` lines count only before an `end` that
+applied. The chain runs over a form of the line without the raw text, so that a text can later be forgotten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from memttl.errors import CannotCreate
+from memttl.files.state import own_file, refusal
+
+FIRST = "0" * 64  # what the first line of a log carries
+VERSION = 1
+
+
+def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -> None:
+    """Add events to the log, chained, and sync it. A torn last line is ended first and never rewritten.
+
+    Raises:
+        CannotCreate, NoPermission: the log cannot be written; what was there is as it was, but for a torn last line.
+    """
+    try:
+        is_new = not path.exists()
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            if is_new:
+                own_file(path, like)
+            last, is_torn = _last_line(descriptor)
+            text = (b"\n" if is_torn else b"") + _chained(events, digest_of(last) if last else FIRST)
+            _write_whole(descriptor, text)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as e:
+        raise refusal(e, f"The audit log {path} cannot be written") from None
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    """Write all or nothing that counts: what a full disk cut off is taken back."""
+    begun = os.fstat(descriptor).st_size
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except OSError:
+        os.ftruncate(descriptor, begun)
+        raise
+
+
+def _chained(events: Iterable[dict[str, Any]], before: str) -> bytes:
+    lines = []
+    for event in events:
+        line = json.dumps({"v": VERSION, **event, "prev": before}, separators=(",", ":")).encode()
+        before = digest_of(line)
+        lines.append(line + b"\n")
+    return b"".join(lines)
+
+
+def digest_of(line: bytes) -> str:
+    """Give what the next line carries: SHA-256 of this line's JSON without `raw`, or of a torn line's bytes."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return hashlib.sha256(line).hexdigest()
+    if isinstance(event, dict):
+        event.pop("raw", None)
+    return hashlib.sha256(json.dumps(event, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+
+
+def _last_line(descriptor: int) -> tuple[bytes, bool]:
+    """Give the last line, and whether it has no LF (a kill or a full disk tore it)."""
+    size = os.fstat(descriptor).st_size
+    reach = 4096
+    while True:
+        start = max(0, size - reach)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        tail = _read_exactly(descriptor, size - start)
+        body = tail.removesuffix(b"\n")
+        if start == 0 or b"\n" in body:
+            return body.rpartition(b"\n")[2], bool(tail) and not tail.endswith(b"\n")
+        reach *= 8
+
+
+def _read_exactly(descriptor: int, size: int) -> bytes:
+    pieces = []
+    while size and (piece := os.read(descriptor, size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def read_events(path: Path) -> list[dict[str, Any]]:
+    """Give the log's events in order; lines that cannot be read are left out. No log: none.
+
+    Raises:
+        CannotCreate: a newer memttl wrote it.
+        NoPermission: it may not be read.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    except OSError as e:
+        raise refusal(e, f"The audit log {path} cannot be read") from None
+    events = []
+    for line in data.split(b"\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            if event.get("v", 0) > VERSION:
+                raise CannotCreate(
+                    f"A newer memttl wrote the audit log {path}; nothing was done.", hint="Update memttl."
+                )
+            events.append(event)
+    return events
+
+
+def unfinished_run(events: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Give the `begin` that no `end` follows (a kill, or power loss), or None."""
+    for event in reversed(events):
+        if event.get("event") == "end":
+            return None
+        if event.get("event") == "begin":
+            return dict(event)
+    return None

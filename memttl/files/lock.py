@@ -1,0 +1,52 @@
+"""The sidecar lock: memttl against memttl. The memory server takes no lock, so this one says nothing to it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memttl.errors import Locked
+from memttl.files.state import State, own_file, refusal
+
+PATIENCE_S = 10.0
+
+
+@contextmanager
+def locked(state: State, like: os.stat_result, *, patience_s: float = PATIENCE_S) -> Iterator[None]:
+    """Hold the lock of one memory file; `like` is the file's stat, whose owner and mode the lock file takes.
+
+    Raises:
+        Locked: another memttl held it for `patience_s` seconds.
+        NoPermission, CannotCreate: the lock file cannot be opened.
+    """
+    import portalocker  # here: it costs as much start-up as all the rest, and a dry run needs no lock
+
+    try:
+        is_new = not state.lock.exists()
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        file = os.fdopen(os.open(state.lock, flags, 0o600), "r+b")
+        if is_new:
+            own_file(state.lock, like)
+    except OSError as e:
+        raise refusal(e, f"The lock {state.lock} cannot be opened") from None
+    with file:
+        _acquire(file, portalocker, time.monotonic() + patience_s, str(state.lock))
+        try:
+            yield
+        finally:
+            portalocker.unlock(file)
+
+
+def _acquire(file: object, portalocker: object, deadline: float, name: str) -> None:
+    flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING  # type: ignore[attr-defined]
+    while True:
+        try:
+            portalocker.lock(file, flags)  # type: ignore[attr-defined]
+        except portalocker.exceptions.LockException:  # type: ignore[attr-defined]
+            if time.monotonic() > deadline:
+                raise Locked(f"Another memttl holds {name}; the memory file is as it was.") from None
+            time.sleep(0.05)
+        else:
+            return

@@ -1,0 +1,149 @@
+"""Settled reading: the memory file's bytes at one instant, never a half-written version. Takes no lock, blocks nobody.
+
+Every command reads through `read_settled`; `replace.py` compares a snapshot with the live file at the last moment.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from memttl.errors import Foreign, Malformed, MemttlError, NoMemoryFile, NoPermission, TryAgain
+
+R = TypeVar("R")
+
+QUIET_S = 2.0  # a damaged file is believed once it has been left alone for this long
+PAUSE_S = 0.2  # ... and reads the same twice, this far apart
+PATIENCE_S = 10.0
+
+
+class Snapshot(NamedTuple):
+    """The bytes of the file at one instant, and what stat said of it before and after the read."""
+
+    path: Path
+    data: bytes
+    stat: os.stat_result
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes, in hex."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def read_settled(
+    path: Path,
+    look: Callable[[bytes], tuple[R, bool]],
+    *,
+    clock: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> tuple[Snapshot, R]:
+    """Read the memory file at `path` (links resolved) and look at its bytes.
+
+    `look` gives its result and whether the bytes look half-written; a `Malformed` or `Foreign` that it raises, and an
+    empty file, count as half-written too. Such bytes are believed after two equal readings 0.2 s apart, when the file
+    was left alone for 2 s by the machine's clock, or is dated after it.
+
+    Raises:
+        NoMemoryFile, NoPermission: it cannot be read.
+        TryAgain: it does not come to rest within 10 s.
+        Malformed, Foreign: as `look` said, once the file is at rest.
+    """
+    begun = time.monotonic()
+    before: bytes | None = None
+    while True:
+        snapshot = read_once(path)
+        error: MemttlError | None = None
+        try:
+            result, unfinished = look(snapshot.data)
+        except (Malformed, Foreign) as e:
+            error, unfinished = e, True
+        rests = before == snapshot.data and _is_quiet(snapshot, clock())
+        if rests or not (unfinished or not snapshot.data):
+            if error is not None:
+                raise error
+            return snapshot, result
+        if time.monotonic() - begun > PATIENCE_S:
+            raise TryAgain(f"{path} is being written and did not come to rest within {PATIENCE_S:.0f} s.")
+        before = snapshot.data
+        sleep(PAUSE_S)
+
+
+def _is_quiet(snapshot: Snapshot, now: float) -> bool:
+    age_s = now - snapshot.stat.st_mtime
+    return age_s > QUIET_S or age_s < 0
+
+
+def read_once(path: Path) -> Snapshot:
+    """Read the file whole, again where it changed under the read.
+
+    Raises:
+        NoMemoryFile: nothing is there, or no regular file.
+        NoPermission: it may not be read.
+        TryAgain: it changed under each of many reads.
+    """
+    for _ in range(200):
+        descriptor = _open(path)
+        try:
+            before = os.fstat(descriptor)
+            if not stat.S_ISREG(before.st_mode):
+                raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
+            data = _read_whole(descriptor)
+            after = os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+        if identity(before) == identity(after) and len(data) == after.st_size:
+            return Snapshot(path, data, after)
+        time.sleep(0.005)
+    raise TryAgain(f"{path} changed under every one of 200 readings; nothing was done.")
+
+
+def identity(found: os.stat_result) -> tuple[int, ...]:
+    """Give what moves when a file is written or replaced. Equal is no proof on ext2 or ramfs: compare bytes as well."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def refuse_hard_links(snapshot: Snapshot) -> None:
+    """Refuse a file with a second name: after an atomic replace the other name would keep the old text.
+
+    Raises:
+        NoPermission: why, and what to do.
+    """
+    names = snapshot.stat.st_nlink
+    if names > 1:
+        raise NoPermission(
+            f"{snapshot.path} has {names} names (hard links); replacing it would part them, so nothing was done.",
+            hint="Remove the other names, or copy the file to a place of its own.",
+        )
+
+
+def _open(path: Path) -> int:
+    # O_NONBLOCK: a FIFO of this name must not hang; a lease that somebody holds must not make a reader wait 45 s
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    for attempt in range(100):
+        try:
+            return os.open(path, flags | getattr(os, "O_BINARY", 0))
+        except BlockingIOError:
+            time.sleep(0.01 * (attempt + 1))
+        except FileNotFoundError:
+            raise NoMemoryFile(f"There is no file {path}.", hint="Name the memory file with --file.") from None
+        except PermissionError as e:
+            raise NoPermission(f"{path} may not be read ({e.strerror}).") from None
+        except OSError as e:
+            # ELOOP: it became a link a moment ago; ENXIO: a socket; ENOTDIR: a file where a folder should be
+            if e.errno in (errno.ELOOP, errno.ENXIO, errno.ENOTDIR, errno.ENAMETOOLONG):
+                raise NoMemoryFile(f"{path} cannot be opened ({e.strerror}).") from None
+            raise NoPermission(f"{path} cannot be read ({e.strerror}).") from None
+    raise TryAgain(f"{path} is held by another program; nothing was done.")
+
+
+def _read_whole(descriptor: int) -> bytes:
+    pieces = []
+    while piece := os.read(descriptor, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)

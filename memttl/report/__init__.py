@@ -1,0 +1,1 @@
+"""Plans and outcomes into text; pure."""

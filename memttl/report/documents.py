@@ -1,0 +1,68 @@
+"""Verdicts, plans and errors as JSON documents (SPEC section 6). The schema's number is the promise of the keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from memttl.core.model import Verdict
+from memttl.core.outcome import PruneOutcome
+from memttl.core.wording import instant_text, when_text
+from memttl.errors import MemttlError
+
+SCHEMA = 1
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """Give one verdict; always the same keys."""
+    return {
+        "entity": verdict.entity,
+        "entity_type": verdict.entity_type,
+        "line": verdict.line,
+        "index": verdict.index,
+        "observation": verdict.observation,
+        "tier": verdict.tier,
+        "rule": verdict.rule,
+        "age_source": verdict.age_source,
+        "created_at": when_text(verdict.created_at),
+        "expires_at": instant_text(verdict.expires_at) if verdict.expires_at else None,
+        "expired": verdict.expired,
+        "review_due": verdict.review_due,
+        "pinned": verdict.pinned,
+        "action": verdict.action,
+        "reason": verdict.reason,
+    }
+
+
+def prune_document(outcome: PruneOutcome) -> dict[str, Any]:
+    """Give what a prune did or would do."""
+    return {
+        "schema": SCHEMA,
+        "file": outcome.file,
+        "now": instant_text(outcome.now),
+        "dry_run": outcome.dry_run,
+        "applied": outcome.applied,
+        "run": outcome.run,
+        "backup": outcome.backup,
+        "counts": outcome.plan.counts._asdict(),
+        "removed": [verdict_document(v) for v in outcome.plan.removals],
+        "refusals": list(outcome.plan.refusals),
+        "warnings": list(outcome.warnings),
+    }
+
+
+def error_document(error: MemttlError) -> dict[str, Any]:
+    """Give an error; `applied` stands in it only when the memory file had been written."""
+    fields = {"code": int(error.exit_code), "name": error.name, "message": error.message, "hint": error.hint}
+    return {"schema": SCHEMA, "error": fields | ({"applied": True} if error.applied else {})}
+
+
+def of_files(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Give the one document of a command: that of its file, or all of them when it went over several."""
+    return dict(documents[0]) if len(documents) == 1 else {"schema": SCHEMA, "files": list(documents)}
+
+
+def to_text(document: dict[str, Any]) -> str:
+    """Write a document; its escapes keep lone surrogates and any terminal's encoding safe."""
+    return json.dumps(document, indent=2) + "\n"

@@ -1,0 +1,44 @@
+"""Explained verdicts as plain lines: what an observation says of itself, what decided, and all that was tried."""
+
+from __future__ import annotations
+
+from memttl.core.explain import ExplainOutcome
+from memttl.core.model import Tried, Verdict
+from memttl.core.wording import day_words
+from memttl.report.text import age_words, observation_text, visible
+
+
+def render(answer: ExplainOutcome) -> str:
+    """Give each explained observation as a block of lines."""
+    blocks = [_block(v, tried, answer) for v, tried in answer.explanation.verdicts]
+    return "\n".join(blocks) if blocks else "No observation matches.\n"
+
+
+def _block(verdict: Verdict, tried: tuple[Tried, ...], answer: ExplainOutcome) -> str:
+    now = answer.now
+    place = f"{visible(verdict.entity)} ({visible(verdict.entity_type or 'no type')}), line {verdict.line}"
+    rows = [
+        ("verdict", f"{verdict.action}: {verdict.reason}"),
+        ("tier", f"{verdict.tier}" + (f" (rule {verdict.rule})" if verdict.rule else "")),
+        ("birth", _birth(verdict, age_words(verdict.created_at, now))),
+        ("expiry", _expiry(verdict)),
+    ]
+    lines = [place, f"  {observation_text(verdict.observation)}"]
+    shown = rows if verdict.tier is not None else rows[:1]
+    lines += [f"  {name:<8} {visible(words)}" for name, words in shown]
+    for step in tried:
+        sign = "+" if step.matched else "-"
+        lines.append(f"  {'tried':<8} {sign} {step.kind} {visible(step.what)}: {visible(step.note)}")
+    return "\n".join(lines) + "\n"
+
+
+def _birth(verdict: Verdict, age: str) -> str:
+    if verdict.created_at is None:
+        return "unknown"
+    return f"{day_words(verdict.created_at)}, {age} ago (age source: {verdict.age_source})"
+
+
+def _expiry(verdict: Verdict) -> str:
+    if verdict.expires_at is None:
+        return "due for review, expires by nothing else" if verdict.review_due else "never"
+    return f"{day_words(verdict.expires_at)}" + (" (has come)" if verdict.expired else "")

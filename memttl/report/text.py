@@ -1,0 +1,45 @@
+"""Words that all renderings share. No text from a memory file reaches a terminal with its control characters."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from memttl.core.model import When
+
+# C0 and C1 controls, the separators and bidirectional controls that move a cursor or reverse a line, lone surrogates
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    """Give the text in one line, with every control character spelled out (`\\n`, `\\x1b`, `\\u202e`)."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found[0]
+    code = ord(character)
+    return _ESCAPES.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def observation_text(observation: Any) -> str:
+    """Give an observation in one line: its text, or the JSON of an element that is none."""
+    return visible(observation if isinstance(observation, str) else json.dumps(observation, ensure_ascii=False))
+
+
+def plural(count: int, noun: str) -> str:
+    """Count things: `1 line`, `3 entities`."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun[:-1]}ies" if noun.endswith("ty") else f"{count} {noun}s"
+
+
+def age_words(born: When | None, now: datetime) -> str:
+    """Say how old something born then is, in whole days; `age unknown` without a birth."""
+    if born is None:
+        return "age unknown"
+    day = born.astimezone(UTC).date() if isinstance(born, datetime) else born
+    return plural(max(0, (now.astimezone(UTC).date() - day).days), "day")

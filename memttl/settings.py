@@ -1,0 +1,208 @@
+"""Which memory file, policy and state folder, and which instant is now: resolved once, from options and environment.
+
+Commands make one `Settings` for each memory file that is meant; everything below takes values.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, time
+from pathlib import Path
+from typing import NamedTuple
+
+from memttl.core.dates import DateReader, normalise
+from memttl.core.policy import BUILT_IN, Policy, load_policy
+from memttl.errors import BadPolicy, NoMemoryFile, UsageError
+
+POLICY_BESIDE = "memttl.toml"
+
+
+class Given(NamedTuple):
+    """What the options of every command said; None or empty where one was not given."""
+
+    file: Sequence[str] = ()
+    policy: str | None = None
+    now: str | None = None
+
+
+class Settings(NamedTuple):
+    """One memory file and all that goes with it: `named` is the path as given, `memory` with links resolved.
+
+    `state_elsewhere` is a folder for backups and audit log, None for beside the file; `now_is_later` is true when the
+    user named an instant after the clock.
+    """
+
+    named: str
+    memory: Path
+    policy: Policy
+    now: datetime
+    now_is_later: bool
+    state_elsewhere: Path | None
+    warnings: tuple[str, ...] = ()
+
+
+def memory_files(given: Given, environ: Mapping[str, str]) -> list[str]:
+    """Give the memory files that are meant, as named, each once: `--file`, else MEMTTL_FILE, else MEMORY_FILE_PATH.
+
+    Raises:
+        UsageError: MEMORY_FILE_PATH is relative, which the server reads against its own folder.
+        NoMemoryFile: none is named anywhere.
+    """
+    if given.file:
+        names = [name for text in given.file for name in _expand(text)]
+    elif environ.get("MEMTTL_FILE"):
+        names = _expand(environ["MEMTTL_FILE"])
+    elif environ.get("MEMORY_FILE_PATH"):
+        names = [_server_path(environ["MEMORY_FILE_PATH"])]
+    else:
+        raise NoMemoryFile(
+            "No memory file is named: there is no --file, and MEMTTL_FILE and MEMORY_FILE_PATH are not set.",
+            hint="Give --file PATH: the MEMORY_FILE_PATH in your MCP client's config names it.",
+        )
+    return list({os.path.realpath(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _expand(text: str) -> list[str]:
+    if not text:
+        raise UsageError("--file was given an empty path; nothing was done.")
+    path = os.path.expanduser(text)
+    if os.path.lexists(path) or not glob.has_magic(path):
+        return [path]
+    found = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
+    if not found:
+        raise NoMemoryFile(f"No file matches {text}.", hint="Name the memory file with --file.")
+    return found
+
+
+def _server_path(text: str) -> str:
+    if os.path.isabs(text):
+        return text
+    here = os.path.abspath(os.path.expanduser(text))
+    raise UsageError(
+        f"MEMORY_FILE_PATH is {text!r}, which is not absolute. The memory server reads it against its own dist/ folder "
+        f"({'it does not expand ~' if text.startswith('~') else 'not against this one'}); here it would be {here}. "
+        "Nothing was done.",
+        hint="Set MEMORY_FILE_PATH to an absolute path, or give --file.",
+    )
+
+
+def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetime) -> Settings:
+    """Resolve everything that goes with one memory file; `clock` is the machine's instant.
+
+    Raises:
+        BadPolicy: the policy cannot be read or is not valid.
+        UsageError: `--now` cannot be read.
+    """
+    memory = Path(os.path.realpath(named))
+    policy = find_policy(named, given, environ)
+    text = given.now or environ.get("MEMTTL_NOW")
+    now = read_now(text, policy) if text else clock
+    elsewhere, is_npx = _state_elsewhere(memory, policy, environ)
+    return Settings(
+        named=named,
+        memory=memory,
+        policy=policy,
+        now=now,
+        now_is_later=now > clock,
+        state_elsewhere=elsewhere,
+        warnings=_warnings(named, memory, is_npx=is_npx),
+    )
+
+
+def read_now(text: str, policy: Policy) -> datetime:
+    """Read `--now`: ISO 8601, without offset in the policy's zone; a bare date is its 00:00.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    found = DateReader((), policy.zone).whole(normalise(text.strip()))
+    when = found.when if found else None
+    if when is None:
+        raise UsageError(
+            f"--now {text!r} cannot be read; nothing was done.", hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z."
+        )
+    return when if isinstance(when, datetime) else datetime.combine(when, time(), policy.zone).astimezone(UTC)
+
+
+def find_policy(named: str | None, given: Given, environ: Mapping[str, str]) -> Policy:
+    """Read the policy: `--policy`, MEMTTL_POLICY, beside the memory file, the user's config folder, else the built-in.
+
+    Raises:
+        BadPolicy: the one that is found cannot be read or is not valid.
+    """
+    path = given.policy or environ.get("MEMTTL_POLICY")
+    if path:
+        return read_policy(os.path.expanduser(path))
+    for beside in _beside(named) if named else ():
+        if os.path.lexists(beside):
+            return read_policy(beside, beside=True)
+    own = os.path.join(user_config_folder(), "policy.toml")
+    return read_policy(own) if os.path.lexists(own) else load_policy("", BUILT_IN)
+
+
+def _beside(named: str) -> list[str]:
+    folders = (os.path.dirname(named), os.path.dirname(os.path.realpath(named)))
+    return [os.path.join(folder, POLICY_BESIDE) for folder in folders]
+
+
+def read_policy(path: str, *, beside: bool = False) -> Policy:
+    """Read and validate the policy file at `path`.
+
+    Raises:
+        BadPolicy: it cannot be read or is not valid.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except OSError as e:
+        raise BadPolicy(path, (f"cannot be read: {e.strerror}",), hint="Check the path and its permissions.") from None
+    except UnicodeDecodeError as e:
+        raise BadPolicy(path, (f"is not UTF-8 (byte {e.start + 1})",), hint="Save it as UTF-8.") from None
+    return load_policy(text, path, beside=beside)
+
+
+def user_config_folder() -> str:
+    """Give the user's config folder for memttl."""
+    import platformdirs
+
+    return platformdirs.user_config_dir("memttl", appauthor=False)
+
+
+def _state_elsewhere(memory: Path, policy: Policy, environ: Mapping[str, str]) -> tuple[Path | None, bool]:
+    """Give the folder for backups and audit log if they do not lie beside the file, and whether npx is the reason."""
+    is_npx = "_npx" in memory.parts
+    if environ.get("MEMTTL_STATE_DIR"):
+        return Path(os.path.abspath(os.path.expanduser(environ["MEMTTL_STATE_DIR"]))), is_npx
+    if policy.state_dir:
+        return _policy_state(memory, policy), is_npx
+    if is_npx:
+        import platformdirs
+
+        return Path(platformdirs.user_state_dir("memttl", appauthor=False)), True
+    return None, False
+
+
+def _policy_state(memory: Path, policy: Policy) -> Path:
+    assert policy.state_dir is not None
+    folder = Path(os.path.realpath(memory.parent / os.path.expanduser(policy.state_dir)))
+    # a policy beside the file may come with a cloned repository, and a link in it may lead anywhere
+    is_beside = os.path.basename(policy.where) == POLICY_BESIDE and Path(policy.where).parent.samefile(memory.parent)
+    if is_beside and not folder.is_relative_to(memory.parent):
+        raise BadPolicy(policy.where, (f'state.dir = "{policy.state_dir}": a link leads out of the folder',))
+    return folder
+
+
+def _warnings(named: str, memory: Path, *, is_npx: bool) -> tuple[str, ...]:
+    found = []
+    if os.path.islink(named):
+        found.append(
+            f"{named} is a symbolic link to {memory}: release 2026.8.31 of the memory server replaces the link by a "
+            "file at its next write; let MEMORY_FILE_PATH name the file itself"
+        )
+    if is_npx:
+        found.append(
+            "this file lies in the npx cache, which the next update of the server deletes: copy it to a place of your "
+            "own and let MEMORY_FILE_PATH name it"
+        )
+    return tuple(found)
