@@ -47,6 +47,12 @@ def prune(
     tier: Annotated[
         list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")
     ] = None,
+    write_path: Annotated[
+        str, typer.Option("--write-path", metavar="auto|exchange|replace", help="How the file is written: see README.")
+    ] = "auto",
+    break_hard_links: Annotated[
+        bool, typer.Option("--break-hard-links", help="Write a file with more names; those keep the old text.")
+    ] = False,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,
@@ -57,6 +63,7 @@ def prune(
 ) -> int:
     """Remove what has expired, with a backup and an audit log. Example: memttl prune --dry-run"""
     from memttl.commands.over_files import Faces, over_files
+    from memttl.files.ladder import read_write_path
     from memttl.report.documents import prune_document
     from memttl.settings import Given
     from memttl.workflow.prune import Request
@@ -70,6 +77,8 @@ def prune(
         entities=words(entity),
         types=words(type_),
         tiers=words(tier),
+        write_path=read_write_path(write_path),
+        break_hard_links=break_hard_links,
     )
     if request.writes and not yes and not can_ask():
         raise NeedsYes
@@ -89,7 +98,7 @@ def _one(settings: Settings, request: Request, output: Output, *, yes: bool) -> 
             "--now lies after the clock, so this would remove what has not expired yet; nothing was done.",
             hint="Give --dry-run to look, or --yes to apply all the same.",
         )
-    return run_prune(settings, request, ask=(lambda _: True) if yes else (lambda planned: _ask(planned, output)))
+    return run_prune(settings, request, ask=None if yes else (lambda planned: _ask(planned, output)))
 
 
 def _ask(planned: PruneOutcome, output: Output) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -13,15 +14,15 @@ from memttl.core.policy import Policy
 from memttl.core.wording import instant_text, when_text
 
 
-def begin_fields(command: str, plan: Plan, new: bytes, *, file: str, now: datetime, policy: Policy) -> dict[str, Any]:
-    """Give what the `begin` of a run holds besides its name and time."""
+def begin_fields(command: str, digest: str, new: bytes, *, file: str, now: datetime, policy: Policy) -> dict[str, Any]:
+    """Give what the `begin` of a run holds besides its name and time; `digest` is that of the bytes before."""
     return {
         "command": command,
         "file": file,
         "now": instant_text(now),
         "policy": policy.where,
         "policy_digest": policy.digest,
-        "file_digest": plan.digest,
+        "file_digest": digest,
         "new_digest": hashlib.sha256(new).hexdigest(),
         "limits": {"max_prune_fraction": policy.max_prune_fraction, "max_prune_count": policy.max_prune_count},
     }
@@ -64,6 +65,16 @@ def removal_events(data: bytes, plan: Plan, run: str, *, with_text: bool) -> lis
             {"event": kind, "run": run, "entity": removal.entity, "line": removal.line, **text, "reason": reason}
         )
     return events
+
+
+def begin_again(begin: dict[str, Any]) -> dict[str, Any]:
+    """Give the `begin` of a run's further write, which removes what a server put back."""
+    return {**begin, "again": True}
+
+
+def events_again(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Name removals that a run made a second time, so that an undo does not put the same observation back twice."""
+    return [{**event, "event": f"{event['event']}_again"} for event in events]
 
 
 def _raw(text: str, *, with_text: bool) -> dict[str, str]:

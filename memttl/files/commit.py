@@ -1,127 +1,222 @@
-"""One run's write, step by step: backup, new version, `begin`, replace, `end`. The steps have names for crash tests.
+"""One attempt to write one run's change, step by step: old version kept, backup, new version, `begin`, swap, `end`.
 
-The workflow calls `settle_unfinished` and then `commit`, both under the lock. Whatever interrupts it, the memory file
-is the whole old or the whole new one, and the log says which.
+`writing.py` calls `commit` under the lock and tries anew where a stranger wrote meanwhile. The steps have names, so
+that tests can play the stranger or kill the run between any two. Whatever interrupts it, the memory file is the whole
+old or the whole new one, and the log says which or the next run can tell.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memttl.errors import Interrupted, MemttlError
-from memttl.files import audit
+from memttl.files import versions
 from memttl.files.backups import backup_name, write_backup
-from memttl.files.replace import replace, sync_memory_folder, write_version
-from memttl.files.snapshot import Snapshot
-from memttl.files.state import NEW, State, unfinished_versions
+from memttl.files.folder import READ
+from memttl.files.ladder import Rung
+from memttl.files.snapshot import Snapshot, identity
+from memttl.files.state import own_file, refusal
+from memttl.files.swap import Attempt, Changed, swap
 
-Step = Callable[[str], None]
+if TYPE_CHECKING:
+    from memttl.files.writing import Session
+
+# every name that `step` is called with, in order; "leased" on rung A alone, "linked" on rung C alone
+STEPS = (
+    *("start", "old version kept", "backup written", "new version written", "begin logged"),
+    *("leased", "verified", "before exchange", "linked", "exchanged", "settled"),
+    *("synced", "released", "end logged"),
+)
 
 
 class Change(NamedTuple):
-    """What one run wants written: the new bytes, the fields of its `begin`, and one event for each removal."""
+    """What one run wants written: the new bytes, the fields of its `begin`, and one event for each removal.
+
+    `key` is equal for changes that remove the same: then a further try needs no further lines in the log, and the
+    events are not asked for.
+    """
 
     run: str
     data: bytes
     begin: dict[str, Any]
-    removals: Sequence[dict[str, Any]]
+    removals: Callable[[], Sequence[dict[str, Any]]]
+    key: Any
+    with_backup: bool = True
 
 
-def commit(change: Change, snapshot: Snapshot, state: State, *, step: Step = lambda _: None) -> Path:
-    """Write `change` in place of `snapshot`, with a backup before and an audit line on both sides; give the backup.
+def commit(session: Session, change: Change, snapshot: Snapshot) -> Path | None:
+    """Write `change` in place of `snapshot`; give its backup.
 
     Raises:
-        Changed: the live file is not the snapshot any more; nothing was replaced.
+        Changed, NotCarried: nothing was replaced; `writing.py` tries again, or on the next rung.
         MemttlError: with `applied` true when the file had been replaced before something failed.
     """
-    writer = _Writer(change, snapshot, state, step)
+    writer = _Writer(session, change, snapshot)
     try:
         return writer.run()
     except BaseException as e:
-        raise writer.cleaned_up(e) from e
+        error = writer.cleaned_up(e)
+        if error is e:
+            raise
+        raise error from e
+    finally:
+        writer.close()
 
 
 class _Writer:
-    def __init__(self, change: Change, snapshot: Snapshot, state: State, step: Step) -> None:
-        self.change, self.snapshot, self.state, self.step = change, snapshot, state, step
-        self.new = state.beside / f"{change.run}{NEW}"
-        self.backup = state.backups / backup_name(change.run, datetime.now(UTC))
-        self.new_was_written = False
+    def __init__(self, session: Session, change: Change, snapshot: Snapshot) -> None:
+        self.session, self.change, self.snapshot = session, change, snapshot
+        self.beside = session.beside
+        self.journal = versions.Journal(
+            change.run, session.next_number(), versions.short_digest(snapshot.data), versions.short_digest(change.data)
+        )
+        self.backup: Path | None = None
+        if change.with_backup:
+            self.backup = session.state.backups / backup_name(change.run, session.started)
+        self.attempt: Attempt | None = None
+        self.new_file: tuple[int, int] | None = None
+        self.base: str | None = None
 
-    def run(self) -> Path:
-        like = self.snapshot.stat
-        self.step("start")
-        write_backup(self.backup, self.snapshot.data, like)
-        self.step("backup written")
-        write_version(self.new, self.change.data, self.snapshot)
-        self.new_was_written = True
-        self.step("new version written")
-        audit.append(self.state.audit, [self._event("begin", **self.change.begin), *self.change.removals], like)
-        self.step("begin logged")
-        replace(self.new, self.snapshot)
-        self.step("replaced")
-        sync_memory_folder(self.snapshot.path)
-        self.step("folder synced")
-        self._end(applied=True)
-        self.step("end logged")
+    def run(self) -> Path | None:
+        step = self.session.step
+        step("start")
+        live = self._open_live()
+        self.attempt = Attempt(
+            self.session.memory, self.snapshot.path.name, self.beside, self.journal, self.snapshot, live, -1
+        )
+        self._keep_old_version()
+        step("old version kept")
+        self._write_backup()
+        step("backup written")
+        self._write_new_version(live)
+        step("new version written")
+        self._log_begin()
+        step("begin logged")
+        swap(self.attempt, self.session.rung, self.session.pace, step)
+        self._sync()
+        step("synced")
+        self.close()
+        step("released")
+        self._log_end()
+        step("end logged")
         return self.backup
 
-    def _event(self, name: str, **fields: Any) -> dict[str, Any]:
-        return {"event": name, "run": self.change.run, "time": timestamp(), **fields}
+    def _open_live(self) -> int:
+        try:
+            live = self.session.memory.open(self.snapshot.path.name, READ)
+        except (FileNotFoundError, BlockingIOError):
+            raise Changed(self.snapshot.path) from None
+        if identity(os.fstat(live)) != identity(self.snapshot.stat):
+            os.close(live)
+            raise Changed(self.snapshot.path)
+        return live
 
-    def _end(self, *, applied: bool) -> None:
-        fields = {"applied": applied, "backup": self.backup.name if applied else None}
-        audit.append(self.state.audit, [self._event("end", **fields)], self.snapshot.stat)
+    def _keep_old_version(self) -> None:
+        name = self.journal.old + versions.BASE
+        is_new = name not in self.beside.names()
+        versions.write_base(self.beside, self.snapshot)
+        self.base = name if is_new else None
+
+    def _write_backup(self) -> None:
+        if self.backup is None:
+            return
+        self.backup.unlink(missing_ok=True)  # of an earlier attempt of this run, killed by a stranger's write
+        if self.session.state.kept == self.session.state.beside:
+            try:  # both are copies of ours that nobody writes again
+                os.link(self.beside.path / (self.journal.old + versions.BASE), self.backup)
+                own_file(self.backup, self.snapshot.stat)
+            except OSError:
+                pass
+            else:
+                return
+        write_backup(self.backup, self.snapshot.data, self.snapshot.stat)
+
+    def _write_new_version(self, live: int) -> None:
+        assert self.attempt is not None
+        suffix = versions.NEW if self.session.rung is Rung.REPLACE else versions.SWAP
+        name = self.journal.name(suffix)
+        self.attempt.new = versions.write_version(self.beside, name, self.change.data, self.snapshot, live=live)
+        made = os.fstat(self.attempt.new)
+        self.new_file = made.st_dev, made.st_ino
+
+    def _sync(self) -> None:
+        """Make the swap durable, then the backup: until then the old version itself lies safe in the state folder."""
+        try:
+            self.session.memory.sync()
+            self.beside.sync()
+            if self.backup is not None:
+                with open(self.backup, "rb+") as f:
+                    os.fsync(f.fileno())
+        except OSError as e:
+            raise refusal(e, f"The folder of {self.snapshot.path} cannot be synced") from None
+
+    def _backup_name(self) -> str | None:
+        return self.backup.name if self.backup is not None else None
+
+    def _log_begin(self) -> None:
+        """Log the run's begin and its removals, unless an earlier try of the same removals has."""
+        begun = (self.change.run, self.change.key)
+        if self.session.begun == begun:
+            return
+        fields = {"write": self.journal.n, "backup": self._backup_name(), **self.change.begin}
+        begin = {"event": "begin", "run": self.change.run, "time": timestamp(), **fields}
+        self.session.log_begin(begun, [begin, *self.change.removals()])
+
+    def _log_end(self) -> None:
+        new_digest = self.snapshot._replace(data=self.change.data).digest
+        digests = {"file_digest": self.snapshot.digest, "new_digest": new_digest}
+        self.session.log_end({"applied": True, "backup": self._backup_name(), **digests})
+
+    def close(self) -> None:
+        if self.attempt is not None:
+            self.attempt.close()
+
+    def _was_applied(self) -> bool:
+        """Say whether the swap happened and stood, as the disk tells it."""
+        if self.attempt is None or self.new_file is None or self.attempt.was_undone:
+            return False
+        suffix = versions.NEW if self.session.rung is Rung.REPLACE else versions.SWAP
+        try:
+            found = self.beside.stat(self.journal.name(suffix))
+        except FileNotFoundError:
+            return suffix == versions.NEW
+        return (found.st_dev, found.st_ino) != self.new_file
 
     def cleaned_up(self, error: BaseException) -> BaseException:
-        """Leave log and folder tidy after a failure; give the error, with `applied` as the disk tells it."""
-        # nothing but the replace takes this name away; the memory file itself may be a stranger's by now
-        applied = self.new_was_written and not self.new.exists()
-        if self._end_is_logged(applied=applied) and not applied:
-            # the backup is a copy of what still lies there, or of what a stranger has replaced since
-            for leftover in (self.new, self.backup):
-                leftover.unlink(missing_ok=True)
+        """Leave log and folder tidy after a failure; give the error as one of ours, with `applied` as it is."""
+        applied = self._was_applied()
+        self.close()
+        if not applied:
+            self._drop_own_files()
+        elif self.session.begun is not None:
+            with contextlib.suppress(MemttlError):  # the next run settles it by what lies in the state folder
+                self._log_end()
         if isinstance(error, KeyboardInterrupt):
+            words = "Interrupted; the memory file is as it was."
             if applied:
                 words = f"Interrupted after the memory file had been written; its backup is {self.backup}."
-                return Interrupted(words, applied=True)
-            return Interrupted("Interrupted; the memory file is as it was.")
+            return Interrupted(words, applied=applied)
+        if isinstance(error, OSError):
+            error = refusal(error, f"The new version of {self.snapshot.path} cannot be written")
         if isinstance(error, MemttlError):
             error.applied = applied
         return error
 
-    def _end_is_logged(self, *, applied: bool) -> bool:
-        """Say that the log needs no `end` of this run, or has it now; else the new version must stay as the journal."""
-        try:
-            begin = audit.unfinished_run(audit.read_events(self.state.audit))
-            if begin is not None and begin.get("run") == self.change.run:
-                self._end(applied=applied)
-        except MemttlError:
-            return False
-        return True
-
-
-def settle_unfinished(state: State, like: os.stat_result) -> str | None:
-    """Write the `end` of a run that was killed, judged by what it left, and remove that; give a sentence, or None.
-
-    A new version that still lies in the state folder was never put in place: it is our own text, and goes.
-    """
-    begin = audit.unfinished_run(audit.read_events(state.audit))
-    leftovers = unfinished_versions(state)
-    told = None
-    if begin is not None:
-        applied = state.beside / f"{begin.get('run')}{NEW}" not in leftovers
-        end = {"event": "end", "run": begin.get("run"), "time": timestamp(), "applied": applied, "settled": True}
-        audit.append(state.audit, [end], like)
-        outcome = "after it had written the memory file" if applied else "before it wrote anything"
-        told = f"the run {begin.get('run')} was killed {outcome}; the audit log now says so"
-    for leftover in (*leftovers, *state.backups.glob("*.part")):
-        leftover.unlink(missing_ok=True)
-    return told
+    def _drop_own_files(self) -> None:
+        """Remove what was never in the memory file's place; after an undone exchange the next look decides instead."""
+        if self.backup is not None:
+            self.backup.unlink(missing_ok=True)
+        if self.attempt is not None and self.attempt.was_undone:
+            return
+        for suffix in (versions.SWAP, versions.NEW, versions.LINK):
+            self.beside.unlink(self.journal.name(suffix))
+        if self.base is not None:
+            self.beside.unlink(self.base)
 
 
 def timestamp() -> str:

@@ -1,6 +1,6 @@
 """Settled reading: the memory file's bytes at one instant, never a half-written version. Takes no lock, blocks nobody.
 
-Every command reads through `read_settled`; `replace.py` compares a snapshot with the live file at the last moment.
+Every command reads through `read_settled`; `swap.py` compares a snapshot with the live file at the last moment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from memttl.errors import Foreign, Malformed, MemttlError, NoMemoryFile, NoPermi
 R = TypeVar("R")
 
 QUIET_S = 2.0  # a damaged file is believed once it has been left alone for this long
-PAUSE_S = 0.2  # ... and reads the same twice, this far apart
+PAUSE_S = 0.2  # ... and reads the same for this long
+LOOK_S = 0.01  # how long after the first reading the next look is taken
 PATIENCE_S = 10.0
 
 
@@ -40,14 +41,19 @@ def read_settled(
     path: Path,
     look: Callable[[bytes], tuple[R, bool]],
     *,
+    proven: bool = False,
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> tuple[Snapshot, R]:
     """Read the memory file at `path` (links resolved) and look at its bytes.
 
     `look` gives its result and whether the bytes look half-written; a `Malformed` or `Foreign` that it raises, and an
-    empty file, count as half-written too. Such bytes are believed after two equal readings 0.2 s apart, when the file
-    was left alone for 2 s by the machine's clock, or is dated after it.
+    empty file, count as half-written too. Such bytes are believed after equal readings for 0.2 s, when the file was
+    left alone for 2 s by the machine's clock, or is dated after it.
+
+    Whole lines are no proof either: a server that writes in place (2026.7.4) may have written the first of them. They
+    are believed when the file was left alone for 2 s, or reads the same 10 ms later, or was replaced by another file
+    meanwhile; at once where the caller's own write proves them (`proven`).
 
     Raises:
         NoMemoryFile, NoPermission: it cannot be read.
@@ -55,23 +61,33 @@ def read_settled(
         Malformed, Foreign: as `look` said, once the file is at rest.
     """
     begun = time.monotonic()
-    before: bytes | None = None
+    snapshot, rested_s = read_once(path), 0.0
     while True:
-        snapshot = read_once(path)
         error: MemttlError | None = None
         try:
             result, unfinished = look(snapshot.data)
         except (Malformed, Foreign) as e:
             error, unfinished = e, True
-        rests = before == snapshot.data and _is_quiet(snapshot, clock())
-        if rests or not (unfinished or not snapshot.data):
-            if error is not None:
-                raise error
+        looks_whole = not unfinished and bool(snapshot.data)
+        is_quiet = _is_quiet(snapshot, clock())
+        if looks_whole and (proven or is_quiet):
             return snapshot, result
         if time.monotonic() - begun > PATIENCE_S:
             raise TryAgain(f"{path} is being written and did not come to rest within {PATIENCE_S:.0f} s.")
-        before = snapshot.data
-        sleep(PAUSE_S)
+        sleep(LOOK_S)
+        again = read_once(path)
+        rested_s = rested_s + LOOK_S if again.data == snapshot.data else 0.0
+        if looks_whole and (rested_s or _is_another_file(again, snapshot)):
+            return snapshot, result
+        if rested_s >= PAUSE_S and is_quiet:
+            if error is not None:
+                raise error
+            return snapshot, result
+        snapshot = again
+
+
+def _is_another_file(one: Snapshot, other: Snapshot) -> bool:
+    return (one.stat.st_dev, one.stat.st_ino) != (other.stat.st_dev, other.stat.st_ino)
 
 
 def _is_quiet(snapshot: Snapshot, now: float) -> bool:
@@ -108,18 +124,25 @@ def identity(found: os.stat_result) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def refuse_hard_links(snapshot: Snapshot) -> None:
-    """Refuse a file with a second name: after an atomic replace the other name would keep the old text.
+def refuse_hard_links(snapshot: Snapshot, beside: Path) -> None:
+    """Refuse a file with a second name: after the swap the other name would keep the old text.
+
+    A name in the state folder `beside` is our own, of a killed run, and does not count.
 
     Raises:
         NoPermission: why, and what to do.
     """
     names = snapshot.stat.st_nlink
-    if names > 1:
+    if names > 1 and names > 1 + _own_names(snapshot, beside):
         raise NoPermission(
             f"{snapshot.path} has {names} names (hard links); replacing it would part them, so nothing was done.",
-            hint="Remove the other names, or copy the file to a place of its own.",
+            hint="Remove the other names, or give --break-hard-links: then they keep the text as it is now.",
         )
+
+
+def _own_names(snapshot: Snapshot, beside: Path) -> int:
+    entries = [entry.stat(follow_symlinks=False) for entry in os.scandir(beside)] if beside.is_dir() else []
+    return sum((found.st_dev, found.st_ino) == (snapshot.stat.st_dev, snapshot.stat.st_ino) for found in entries)
 
 
 def _open(path: Path) -> int:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from memttl.errors import CannotCreate, MemttlError, NoPermission
 
 FOLDER = ".memttl"
-NEW = ".new"  # <run>.new beside the lock: gone after a `begin` means that it was put in place
 
 
 class State(NamedTuple):
@@ -46,11 +45,6 @@ def state_of(memory: Path, elsewhere: Path | None = None) -> State:
         return State(beside, beside, memory)
     digest = hashlib.sha256(os.fsencode(memory)).hexdigest()[:16]
     return State(beside, elsewhere / f"{memory.name}-{digest}", memory)
-
-
-def unfinished_versions(state: State) -> list[Path]:
-    """Give the new versions that killed runs left beside the lock; reads the folder only."""
-    return sorted(state.beside.glob(f"*{NEW}"))
 
 
 def prepare(state: State, like: os.stat_result) -> None:

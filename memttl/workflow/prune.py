@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -16,22 +15,25 @@ from memttl.core.memory import entity_names
 from memttl.core.model import NOTHING_KNOWN, Known
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
+from memttl.files.ladder import WritePath
+from memttl.files.pace import DEFAULT_PACE, Pace
 from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links
-from memttl.files.state import State, state_of, unfinished_versions
+from memttl.files.state import State, state_of
 from memttl.settings import Settings
 
 if TYPE_CHECKING:
     from memttl.core.selection import Filters
-    from memttl.files.commit import Change
+    from memttl.files.removal import Removal
+    from memttl.files.writing import Options
 
 Step = Callable[[str], None]
 
-PATIENCE_S = 10.0  # how long a file that will not stay still is tried
-PAUSE_S = 0.05
-
 
 class Request(NamedTuple):
-    """What the user asked of a prune. `entities`, `types` and `tiers` narrow it; `check` is a dry run for scripts."""
+    """What the user asked of a prune. `entities`, `types` and `tiers` narrow it; `check` is a dry run for scripts.
+
+    `write_path` and `break_hard_links` are for those who must; `pace` is for tests and hammers.
+    """
 
     dry_run: bool = False
     check: bool = False
@@ -40,6 +42,9 @@ class Request(NamedTuple):
     entities: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     tiers: tuple[str, ...] = ()
+    write_path: WritePath = "auto"
+    break_hard_links: bool = False
+    pace: Pace = DEFAULT_PACE
 
     @property
     def writes(self) -> bool:
@@ -51,53 +56,89 @@ def prune(
     settings: Settings,
     request: Request,
     *,
-    ask: Callable[[PruneOutcome], bool] = lambda _: True,
+    ask: Callable[[PruneOutcome], bool] | None = None,
     step: Step = lambda _: None,
 ) -> PruneOutcome:
     """Plan a prune of one memory file and, unless it is a dry run, apply what `ask` approves.
 
-    `ask` is shown the outcome as planned; `step` is called with the name of each step of the write.
+    `ask` is shown the outcome as planned (None: it is approved beforehand); `step` is called with the name of each
+    step of the write.
 
     Raises:
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
-    snapshot, plan = _look(settings, request)
+    left = _leftovers(settings, request, state, step)
+    snapshot, plan = _first_look(settings, request, is_approved=ask is None)
     planned = PruneOutcome(
         file=settings.named,
         now=settings.now,
         plan=plan,
         dry_run=not request.writes,
         check=request.check,
-        warnings=(*settings.warnings, *_unfinished(state, request), *plan.warnings),
+        warnings=(*settings.warnings, *left, *plan.warnings),
     )
     if plan.refusals or not plan.removals:
         return planned
-    refuse_hard_links(snapshot)
+    _refuse_hard_links(snapshot, state, request)
     if planned.dry_run:
         return planned
-    if not ask(planned):
+    if ask is not None and not ask(planned):
         return planned._replace(declined=True)
     return _write(settings, request, state, snapshot, planned, step)
 
 
-def _look(settings: Settings, request: Request, approval: Approval | None = None) -> tuple[Snapshot, Plan]:
-    """Read the file settled and plan on its bytes."""
-    judge = make_judge(settings.policy, settings.now)
+def _leftovers(settings: Settings, request: Request, state: State, step: Step) -> tuple[str, ...]:
+    """Recover what a killed run left before anything is planned; a dry run only says that something lies there."""
+    from memttl.files.leftovers import needs_recovery, server_leftovers, unfinished
 
-    def plan_of(data: bytes) -> tuple[Plan, bool]:
-        plan = make_plan(
-            data,
-            judge,
-            filters=_filters(data, settings, request),
-            keep_malformed=request.keep_malformed,
-            force=request.force,
-            approval=approval,
-            known_of=_nothing_known,
-        )
+    found = server_leftovers(settings.memory, now=time.time())
+    if not request.writes:
+        return (*found, *unfinished(state))
+    if not needs_recovery(state) or not settings.memory.is_file():
+        return tuple(found)
+    from memttl.files.writing import writing
+
+    with writing(state, settings.memory.stat(), _options(request, step)) as session:
+        return (*found, *session.warnings)
+
+
+def _refuse_hard_links(snapshot: Snapshot, state: State, request: Request) -> None:
+    if not request.break_hard_links:
+        refuse_hard_links(snapshot, state.beside)
+
+
+def _first_look(settings: Settings, request: Request, *, is_approved: bool) -> tuple[Snapshot, Plan]:
+    """Look at the file at rest; in passing, where nobody is shown the plan and the write will prove what was read."""
+    if request.writes and is_approved:
+        snapshot, plan = _look(settings, request, proven=True)
+        if plan.removals and not plan.refusals:
+            return snapshot, plan
+    return _look(settings, request)
+
+
+def _look(
+    settings: Settings, request: Request, approval: Approval | None = None, *, proven: bool = False
+) -> tuple[Snapshot, Plan]:
+    """Read the file settled and plan on its bytes."""
+
+    def look(data: bytes) -> tuple[Plan, bool]:
+        plan = _plan_of(data, settings, request, approval)
         return plan, plan.counts.malformed_lines > 0
 
-    return read_settled(settings.memory, plan_of)
+    return read_settled(settings.memory, look, proven=proven)
+
+
+def _plan_of(data: bytes, settings: Settings, request: Request, approval: Approval | None) -> Plan:
+    return make_plan(
+        data,
+        make_judge(settings.policy, settings.now),
+        filters=_filters(data, settings, request),
+        keep_malformed=request.keep_malformed,
+        force=request.force,
+        approval=approval,
+        known_of=_nothing_known,
+    )
 
 
 def _nothing_known(_entity: str, _text: str) -> Known:
@@ -118,62 +159,39 @@ def _filters(data: bytes, settings: Settings, request: Request) -> Filters | Non
     )
 
 
-def _unfinished(state: State, request: Request) -> tuple[str, ...]:
-    if request.writes or not unfinished_versions(state):
-        return ()
-    return ("an earlier run was killed before it wrote the memory file; the next applied run tidies up after it",)
-
-
 def _write(
     settings: Settings, request: Request, state: State, snapshot: Snapshot, planned: PruneOutcome, step: Step
 ) -> PruneOutcome:
-    """Under the lock: settle what a killed run left, read again, plan again within what was approved, and write."""
-    # here, so that a dry run does not pay for them
-    from memttl.files.commit import settle_unfinished
-    from memttl.files.lock import locked
-    from memttl.files.state import prepare
+    """Under the lock: recover, read again, plan again within what was approved, write, and look again."""
+    from memttl.files.removal import remove  # here, so that a dry run does not pay for it
+    from memttl.files.writing import writing
 
-    prepare(state, snapshot.stat)
-    with locked(state, snapshot.stat):
-        told = settle_unfinished(state, snapshot.stat)
-        outcome = _write_until_still(settings, request, state, planned, step)
-    return outcome._replace(warnings=(*settings.warnings, *([told] if told else []), *outcome.plan.warnings))
-
-
-def _write_until_still(
-    settings: Settings, request: Request, state: State, planned: PruneOutcome, step: Step
-) -> PruneOutcome:
-    """Write; plan and write anew when a stranger wrote meanwhile, for up to 10 s."""
-    from memttl.files.commit import commit
-    from memttl.files.replace import Changed
-
-    run = os.urandom(4).hex()
-    begun = time.monotonic()
-    while True:
-        snapshot, plan = _look(settings, request, planned.plan.approval)
-        if plan.refusals or not plan.removals:
-            return planned._replace(plan=plan)
-        refuse_hard_links(snapshot)
-        try:
-            backup = commit(_change(run, plan, snapshot, settings), snapshot, state, step=step)
-        except Changed:
-            if time.monotonic() - begun > PATIENCE_S:
-                raise
-            time.sleep(PAUSE_S)
-            continue
-        _thin_backups(state, settings)
-        return planned._replace(plan=plan, applied=True, run=run, backup=str(backup))
+    with writing(state, snapshot.stat, _options(request, step)) as session:
+        done = remove(session, _removal(settings, request, state), planned.plan)
+    outcome = planned._replace(plan=done.plan, warnings=(*planned.warnings, *session.warnings))
+    if done.run is None:
+        return outcome
+    _thin_backups(state, settings)
+    return outcome._replace(applied=True, run=done.run, backup=str(done.backup))
 
 
-def _change(run: str, plan: Plan, snapshot: Snapshot, settings: Settings) -> Change:
-    from memttl.core.apply import apply_plan
-    from memttl.core.records import begin_fields, removal_events
-    from memttl.files.commit import Change
+def _options(request: Request, step: Step) -> Options:
+    from memttl.files.writing import Options
 
-    new = apply_plan(snapshot.data, plan)
-    policy = settings.policy
-    begin = begin_fields("prune", plan, new, file=str(settings.memory), now=settings.now, policy=policy)
-    return Change(run, new, begin, removal_events(snapshot.data, plan, run, with_text=policy.audit_text))
+    return Options(request.write_path, request.pace, step)
+
+
+def _removal(settings: Settings, request: Request, state: State) -> Removal:
+    from memttl.files.removal import Removal
+
+    return Removal(
+        command="prune",
+        memory=settings.memory,
+        policy=settings.policy,
+        now=settings.now,
+        plan_of=lambda data, approval: _plan_of(data, settings, request, approval),
+        check=lambda snapshot: _refuse_hard_links(snapshot, state, request),
+    )
 
 
 def _thin_backups(state: State, settings: Settings) -> None:

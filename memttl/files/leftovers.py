@@ -1,0 +1,56 @@
+"""What lies in the state folder and beside the memory file after a kill, told without touching it.
+
+Read-only commands say it in warnings; a writing command asks `needs_recovery` and lets `recover.py` judge.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from memttl.files import audit, versions
+from memttl.files.state import State
+
+_SERVER_LEFTOVER = r"\.[0-9a-f]{32}\.tmp"
+_YOUNG_S = 60.0  # the server's temporary file lives for milliseconds
+
+
+def needs_recovery(state: State) -> bool:
+    """Say whether something lies in the state folder that a writing run must judge; reads the folder's names only."""
+    return state.beside.is_dir() and any(versions.is_leftover(name) for name in os.listdir(state.beside))
+
+
+def unfinished(state: State) -> list[str]:
+    """Give a sentence for each thing that a killed run, or a late writer, left behind."""
+    if not needs_recovery(state):
+        return []
+    told = []
+    if audit.unfinished_run(audit.read_events(state.audit)) is not None:
+        told.append("an earlier run was killed; the next run that writes tidies up after it")
+    for name in sorted(os.listdir(state.beside)):
+        journal = versions.Journal.read(name)
+        if journal is not None and _holds_an_update(state.beside / name, journal):
+            told.append(f"{state.beside / name} holds an update that the next run that writes merges")
+    return told
+
+
+def _holds_an_update(path: Path, journal: versions.Journal) -> bool:
+    try:
+        return versions.short_digest(path.read_bytes()) not in (journal.old, journal.new)
+    except OSError:
+        return False  # it is being tidied up this moment, or not ours to read
+
+
+def server_leftovers(memory: Path, *, now: float) -> list[str]:
+    """Give a sentence for the temporary files that a killed memory server left; memttl never reads or removes them."""
+    pattern = re.compile(re.escape(memory.name) + _SERVER_LEFTOVER)
+    try:
+        entries = [entry for entry in os.scandir(memory.parent) if pattern.fullmatch(entry.name)]
+        found = sorted(e.name for e in entries if now - e.stat(follow_symlinks=False).st_mtime > _YOUNG_S)
+    except OSError:
+        return []
+    if not found:
+        return []
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return [f"a killed memory server left {found[0]}{more} beside the memory file; memttl leaves it alone"]

@@ -1,0 +1,239 @@
+"""A session of one writing command on one memory file: lock, ladder, recovery, and writing until the file holds still.
+
+Every use case that writes opens one with `writing(…)` and calls `session.write(make)`; `make` reads and plans anew each
+time, since a stranger may have written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memttl.errors import MemttlError, NoPermission, TryAgain
+from memttl.files import audit
+from memttl.files.commit import Change, commit, timestamp
+from memttl.files.folder import Folder
+from memttl.files.foreign_lock import wait_for_foreign_lock
+from memttl.files.ladder import WritePath, first_rung, next_rung, quiet_words, refused
+from memttl.files.lock import locked
+from memttl.files.mounts import mount_of, mounted_alone
+from memttl.files.pace import DEFAULT_PACE, Pace
+from memttl.files.snapshot import Snapshot, identity
+from memttl.files.state import State, prepare, refusal
+from memttl.files.swap import Changed, NotCarried, Step
+
+Make = Callable[[], tuple[Change, Snapshot] | None]
+MakeAgain = Callable[[], tuple[Change, Snapshot, int] | None]
+_PAUSE_S = 0.001
+_LOOKS_AGAIN = 3
+
+
+class Options(NamedTuple):
+    """How a session writes: the user's word on the rung, the times, and the call that is made between the steps."""
+
+    write_path: WritePath = "auto"
+    pace: Pace = DEFAULT_PACE
+    step: Step = lambda _: None
+
+
+class Written(NamedTuple):
+    """What was written in the end, on which bytes, and its backup."""
+
+    change: Change
+    snapshot: Snapshot
+    backup: Path | None
+
+
+class Session:
+    """One memory file, locked, with its folders open. `warnings` gathers what the user should be told."""
+
+    def __init__(self, state: State, like: os.stat_result, memory: Folder, beside: Folder, options: Options) -> None:
+        self.state, self.like, self.memory, self.beside = state, like, memory, beside
+        self.write_path, self.pace, self.step = options
+        self.deadline = time.monotonic() + self.pace.patience_s
+        self.warnings: list[str] = []
+        self.is_recovering = False
+        self.started = datetime.now(UTC)
+        self.begun: tuple[str, object] | None = None  # the run whose `begin` has no `end` yet, and what it removes
+        self._number = 0
+        mount = mount_of(memory.fd) if memory.fd is not None else None
+        self.fs_type = mount.fs_type if mount else None
+        self.rung = first_rung(self.write_path, platform=sys.platform, fs_type=self.fs_type)
+        alone = mounted_alone(str(state.memory), mount) if mount else None
+        if alone is not None:
+            raise NoPermission(
+                f"{state.memory} is mounted by itself at {alone}, where a swap would leave the old file; nothing was "
+                "done.",
+                hint="Mount its folder instead of the file.",
+            )
+
+    def next_number(self) -> int:
+        """Count the writes of this session, for their names."""
+        self._number += 1
+        return self._number
+
+    def log_begin(self, begun: tuple[str, object], events: list[dict[str, Any]]) -> None:
+        """Log the begin of a write, synced; one of a try that came to nothing is ended by the way.
+
+        Raises:
+            CannotCreate, NoPermission: the audit log cannot be written.
+        """
+        audit.append(self.state.audit, [*self._end({"applied": False}), *events], self.like)
+        self.begun = begun
+
+    def log_end(self, fields: dict[str, Any]) -> None:
+        """Log the end of the write that has begun, if one has; raises as `log_begin`."""
+        events = self._end(fields)
+        if events:
+            audit.append(self.state.audit, events, self.like)
+            self.begun = None
+
+    def _end(self, fields: dict[str, Any]) -> list[dict[str, Any]]:
+        if self.begun is None:
+            return []
+        return [{"event": "end", "run": self.begun[0], "time": timestamp(), **fields}]
+
+    def warn(self, text: str) -> None:
+        """Tell the user something, once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def write(self, make: Make) -> Written | None:
+        """Write what `make` gives, and again what it then gives where a stranger wrote meanwhile; None for nothing.
+
+        Raises:
+            Changed, TryAgain, Locked: the file would not stay still within the patience.
+            MemttlError: as `make` and `commit` say.
+        """
+        while True:
+            self._pass_foreign_lock()
+            if self.rung.waits_for_quiet:
+                self._wait_for_quiet()
+            made = make()
+            if made is None:
+                return None
+            try:
+                backup = commit(self, *made)
+            except NotCarried as e:
+                self._step_down(e)
+            except Changed as e:
+                self._after_a_stranger(e)
+            else:
+                if self.rung.waits_for_quiet:
+                    self.warn(quiet_words(self.rung, self.fs_type))
+                return Written(*made, backup)
+
+    def look_again(self, make: MakeAgain) -> None:
+        """After a write: remove again what a server put back that had read the file before the swap.
+
+        `make` gives what is to be written and how many came back, None where none did. The memory file is written
+        already, so that a failure here is a warning.
+        """
+        from memttl.files.recover import recover
+
+        try:
+            for _ in range(_LOOKS_AGAIN):
+                recover(self)  # a late writer's update may have come out of the swap
+                if not self._write_again(make):
+                    return
+        except MemttlError as e:
+            self.warn(f"what the memory server put back could not be removed again: {e.message}")
+
+    def _write_again(self, make: MakeAgain) -> bool:
+        count = 0
+
+        def counted() -> tuple[Change, Snapshot] | None:
+            nonlocal count
+            made = make()
+            if made is None:
+                return None
+            change, snapshot, count = made
+            return change, snapshot
+
+        if self.write(counted) is None:
+            return False
+        self.warn(
+            f"the memory server had read the file before this run wrote it and put {count} of the removed observations "
+            "back; they were removed again"
+        )
+        return True
+
+    def _pass_foreign_lock(self) -> None:
+        told = wait_for_foreign_lock(self.state.memory, deadline=self.deadline, stale_s=self.pace.lock_stale_s)
+        if told:
+            self.warn(told)
+
+    def _wait_for_quiet(self) -> None:
+        """Wait until the file was still for a while, by its mtime or, where clocks differ, by watching it."""
+        seen, since = None, time.monotonic()
+        while True:
+            found = self.memory.stat(self.state.memory.name)
+            if identity(found) != seen:
+                seen, since = identity(found), time.monotonic()
+            is_old = time.time() - found.st_mtime >= self.pace.quiet_s
+            if is_old or time.monotonic() - since >= self.pace.quiet_s:
+                return
+            if time.monotonic() > self.deadline:
+                raise TryAgain(
+                    f"{self.state.memory} is written again and again, and on rung {self.rung.value} it must be still "
+                    f"for {self.pace.quiet_s:.0f} s; nothing was changed.",
+                    hint="Stop the memory server for a moment, or run the same command later.",
+                )
+            time.sleep(0.02)
+
+    def _step_down(self, failed: NotCarried) -> None:
+        rung = next_rung(failed.call, failed.code, write_path=self.write_path)
+        if rung is None:
+            error = OSError(failed.code, os.strerror(failed.code))
+            raise refused(failed.code, self.state.memory) or refusal(error, f"{self.state.memory} cannot be replaced")
+        self.rung = rung
+
+    def _after_a_stranger(self, changed: Changed) -> None:
+        if changed.applied:
+            raise changed
+        if changed.left_something and not self.is_recovering:
+            from memttl.files.recover import recover
+
+            recover(self)
+        if time.monotonic() > self.deadline:
+            raise changed
+        time.sleep(_PAUSE_S)
+
+
+@contextmanager
+def writing(state: State, like: os.stat_result, options: Options = Options()) -> Iterator[Session]:  # noqa: B008
+    """Open a session: make the state folder, lock it, and recover what a killed run left.
+
+    `like` is the memory file's stat, whose owner and mode the state folder takes.
+
+    Raises:
+        Locked: another memttl holds it.
+        NoPermission, CannotCreate: the state folder cannot be written, or the memory file never be replaced.
+    """
+    from memttl.files.recover import recover
+
+    prepare(state, like)
+    with (
+        locked(state, like, patience_s=options.pace.patience_s),
+        _opened(state.memory.parent) as memory,
+        _opened(state.beside) as beside,
+    ):
+        session = Session(state, like, memory, beside, options)
+        try:
+            recover(session)
+            yield session
+        finally:
+            session.log_end({"applied": False})
+
+
+def _opened(path: Path) -> Folder:
+    try:
+        return Folder(path)
+    except OSError as e:
+        raise refusal(e, f"The folder {path} cannot be opened") from None
