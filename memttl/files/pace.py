@@ -12,6 +12,7 @@ class Pace(NamedTuple):
     settle_s: float = 0.05  # how long both leases are held after an exchange
     watch_s: float = 0.5  # how long the old file is watched where there are no leases
     quiet_s: float = 2.0  # how long a file must have been still where there are no leases
+    rest_s: float = 2.0  # how long a half-written leftover is waited for
     keep_s: float = 2.0  # how long what was displaced stays, though it is proven redundant
     lock_stale_s: float = 30.0  # when a foreign lock is passed
 

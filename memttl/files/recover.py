@@ -95,7 +95,7 @@ def _judge(session: Session, name: str, journal: versions.Journal) -> bool:
 
 def _look(session: Session, name: str, journal: versions.Journal) -> _Found | None:
     """Read one leftover while nobody has it open to write; None where somebody keeps it open."""
-    deadline = min(session.deadline, time.monotonic() + session.pace.quiet_s)
+    deadline = min(session.deadline, time.monotonic() + session.pace.rest_s)
     while True:
         descriptor = session.beside.open(name, READ)
         try:
@@ -130,7 +130,7 @@ def _is_young(session: Session, name: str) -> bool:
 
 def _wait_for_more(session: Session, name: str, journal: versions.Journal, found: _Found) -> _Found | None:
     """Give a half-written leftover time to become whole; one that stays as it is is set aside, and said."""
-    end = min(session.deadline, time.monotonic() + session.pace.quiet_s)
+    end = min(session.deadline, time.monotonic() + session.pace.rest_s)
     while time.monotonic() < end:
         time.sleep(_PAUSE_S)
         again = _look(session, name, journal)
