@@ -201,12 +201,12 @@ def _settle_log(session: Session) -> None:
 def _what_came_out(session: Session, begin: dict[str, Any]) -> bytes | None:
     """Give what the unfinished write displaced, None where it displaced nothing."""
     run, first = begin.get("run"), begin.get("write", 0)
-    for name in session.beside.names():
-        journal = versions.Journal.read(name)
-        if journal is None or journal.run != run or journal.n < first:
-            continue  # a later write of this run may have begun with the same lines
-        if name.endswith(versions.NEW):
-            return None
+    names = session.beside.names()
+    # a later write of one run may have begun with the same lines, but never an earlier one
+    own = {name: j for name in names if (j := versions.Journal.read(name)) and j.run == run and j.n >= first}
+    if any(name.endswith(versions.NEW) for name in own):
+        return None  # on the last rung the new version still waits
+    for name, journal in own.items():
         data = versions.slurp(session.beside, name)
         if data is not None and versions.short_digest(data) != journal.new:
             return data
