@@ -23,13 +23,14 @@ class Head(NamedTuple):
 
 EMPTY_HEAD = Head(None, (), ())
 _SPACE = re.compile(r"\s*")
+_ASCII_SPACE = " \t\n\r\v\f\x1c\x1d\x1e\x1f"  # all that \s matches below U+0080
 _BULLETS = re.compile(r"\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+(?:\[[ x]\]\s+)?)*")
 _BEHIND_DATE = re.compile(r"\s*(?:[:：,]|[-–—](?=\s))?\s*")
 # a colon, but not of std::string or of session://path
 _COLON = r"\s*[:：](?![:：]|//)"
 _DASH = r"\s+[-–—](?=\s)"
 _END_OF_PREFIX = re.compile(rf"{_COLON}|{_DASH}|\s*$")
-_BEFORE_DATE_IN_BRACKETS = re.compile(r"\s*(?:[:：,]|\s[-–—](?=\s))?\s*")
+_BEFORE_DATE_IN_BRACKETS = re.compile(r"\s*(?:[:：,]\s*)?")
 _CLOSING = {"[": "]", "(": ")"}
 
 
@@ -40,7 +41,7 @@ class HeadReader:
         # longest first, so that "session notes" is tried before "session"
         self._prefixes = tuple(sorted({normalise(p) for p in prefixes}, key=lambda p: (-len(p), p)))
         self._dates = dates
-        self._quick = (*self._prefixes, *"0123456789[( \t\n\r\v\f-*+")
+        self._quick = (*self._prefixes, *"0123456789[(-*+", *_ASCII_SPACE)
 
     def read(self, text: str) -> Head:
         """Read the head of `text` (normalised)."""

@@ -109,7 +109,7 @@ def make_plan(
     tally = _Tally()
     for line in read_lines(data):
         _add(tally, line, judge, known_of)
-    refuse_foreign(data, tally.census, malformed=bool(tally.odd.malformed))
+    refuse_foreign(data, tally.census, malformed=bool(tally.odd.malformed) and not keep_malformed)
     if tally.odd.malformed and not keep_malformed:
         raise Malformed(malformed_message(tally.odd.malformed))
     wanted = [v for v in tally.expired if filters is None or filters.match(v)]

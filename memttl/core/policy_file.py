@@ -80,7 +80,7 @@ class RuleTable(_Table):
         for pattern in value or ():
             try:
                 re.compile(pattern)
-            except re.error as e:
+            except (re.error, OverflowError, RecursionError) as e:
                 raise ValueError(f"{pattern!r} is no regular expression: {e}") from None
         return value
 
@@ -96,6 +96,13 @@ class DatesTable(_Table):
 
     formats: list[str] = []
     labels: list[Annotated[str, Field(min_length=1)]] = []
+
+    @field_validator("labels")
+    @classmethod
+    def _not_blank(cls, value: list[str]) -> list[str]:
+        if any(not label.strip(" \t:：") for label in value):
+            raise ValueError('a label is the words before the colon, such as "Knowledge captured"')
+        return value
 
     @field_validator("formats")
     @classmethod
@@ -239,10 +246,7 @@ def _sentence(error: Any, raw: dict[str, Any]) -> str:
 
 
 def _keys_beside(keys: tuple[int | str, ...]) -> list[str]:
-    table: type[BaseModel] = PolicyFile
-    for key in keys[:-1]:
-        if isinstance(key, str) and key in _TABLES:
-            table = _TABLES[key]
+    table = _TABLES[str(keys[0])] if len(keys) > 1 else PolicyFile
     return list(table.model_fields)
 
 

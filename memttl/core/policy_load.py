@@ -26,7 +26,7 @@ def load(text: str, where: str, *, beside: bool) -> Policy:
     """
     try:
         raw = tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as e:
+    except (ValueError, RecursionError) as e:  # tomllib lets a number of thousands of digits raise a plain ValueError
         raise BadPolicy(where, (f"no TOML: {e}",)) from None
     version = raw.get("version", VERSION)
     if type(version) is int and version > VERSION:

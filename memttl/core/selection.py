@@ -86,7 +86,7 @@ def text_matcher(text: str | None, *, exact: bool = False, pattern: bool = False
     if pattern:
         try:
             compiled = re.compile(text)
-        except re.error as e:
+        except (re.error, OverflowError, RecursionError) as e:
             raise UsageError(f"--pattern {text!r} is no regular expression: {e}.") from None
         return lambda candidate: compiled.search(candidate) is not None
     folded = normalise(text)

@@ -20,7 +20,7 @@ def _removals(outcome: PruneOutcome) -> Iterator[str]:
     for (entity, entity_type), verdicts in groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type)):
         yield f"{visible(entity)} ({visible(entity_type or 'no type')})"
         for verdict in verdicts:
-            yield f"  - {verdict.tier}, {age_words(verdict.created_at, outcome.now)}: {verdict.reason}"
+            yield f"  - {verdict.tier}, age {age_words(verdict.created_at, outcome.now)}: {verdict.reason}"
             yield f"    {observation_text(verdict.observation)}"
     if outcome.plan.removals:
         yield ""
@@ -63,7 +63,7 @@ def _nothing(outcome: PruneOutcome) -> list[str]:
     plan, counts = outcome.plan, outcome.plan.counts
     if not counts.observations:
         return [f"Nothing to remove: {outcome.file} holds no observations."]
-    parts = [f"no rule names {plan.unruled}", f"{counts.unknown_age} are of unknown age", f"{counts.pinned} are pinned"]
+    parts = [f"no rule names {plan.unruled}", f"{counts.unknown_age} of unknown age", f"{counts.pinned} pinned"]
     shown = [part for part, n in zip(parts, (plan.unruled, counts.unknown_age, counts.pinned), strict=True) if n]
     due = f"; next due: {_due(plan.next_due[0])}" if plan.next_due else "; nothing is due later"
     what = "has expired" if not counts.expired else "that the filters name has expired"
