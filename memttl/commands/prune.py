@@ -16,11 +16,10 @@ from memttl.commands.options import (
     PolicyPath,
     Quiet,
     Verbose,
-    can_ask,
-    say,
     warn,
     words,
 )
+from memttl.commands.printing import ask, can_ask, put, say
 from memttl.errors import NeedsYes, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for the work of a prune
@@ -73,7 +72,7 @@ def prune(
     )
     if request.writes and not yes and not can_ask():
         raise NeedsYes
-    shown: set[str] = set()  # files whose plan stands on the screen already, above the question
+    shown: set[tuple[str, str]] = set()  # (file, "plan" or a warning): what stands above the question already
     return over_files(
         Given(words(file), policy, now),
         output,
@@ -82,8 +81,8 @@ def prune(
     )
 
 
-def _one(settings: Settings, request: Request, output: Output, shown: set[str] | None) -> PruneOutcome:
-    """Prune one file; `shown` is None with --yes, else it gathers the files whose plan was shown and asked about."""
+def _one(settings: Settings, request: Request, output: Output, shown: set[tuple[str, str]] | None) -> PruneOutcome:
+    """Prune one file; `shown` is None with --yes, else it gathers what was shown with the question."""
     from memttl.workflow.prune import prune as run_prune
 
     if request.writes and settings.now_is_later and shown is not None:
@@ -96,23 +95,24 @@ def _one(settings: Settings, request: Request, output: Output, shown: set[str] |
     return run_prune(settings, request, ask=lambda planned: _ask(planned, output, shown))
 
 
-def _ask(planned: PruneOutcome, output: Output, shown: set[str]) -> bool:
+def _ask(planned: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> bool:
     """Show the plan and ask on stderr, so that stdout holds nothing but the result."""
-    from memttl.report.text import plural
+    from memttl.report.text import plural, visible
 
-    if sys.stderr.isatty() and sys.stdout.isatty():
-        shown.add(planned.file)
+    on_screen = sys.stderr is not None and sys.stderr.isatty()
+    if on_screen and output.is_terminal:
+        shown.add((planned.file, "plan"))
+    shown.update((planned.file, warning) for warning in planned.warnings)
     warn(planned.warnings, output)
-    say(_text(planned, output, is_terminal=sys.stderr.isatty()))
+    say(_text(planned, output, is_terminal=on_screen))
     count = plural(planned.plan.counts.removed, "observation")
-    return typer.confirm(f"Remove {count} from {planned.file}?", err=True)
+    return ask(f"Remove {count} from {visible(planned.file)}?")
 
 
-def _show(outcome: PruneOutcome, output: Output, shown: set[str]) -> None:
-    with_plan = outcome.file not in shown
-    if with_plan:
-        warn(outcome.warnings, output)
-    sys.stdout.write(_text(outcome, output, is_terminal=output.is_terminal, with_plan=with_plan))
+def _show(outcome: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> None:
+    warn((w for w in outcome.warnings if (outcome.file, w) not in shown), output)
+    with_plan = (outcome.file, "plan") not in shown
+    put(_text(outcome, output, is_terminal=output.is_terminal, with_plan=with_plan))
 
 
 def _text(outcome: PruneOutcome, output: Output, *, is_terminal: bool, with_plan: bool = True) -> str:

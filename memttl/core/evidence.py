@@ -72,7 +72,7 @@ def read_evidence(
     name, entity_type = record["name"], record.get("entityType")
     normal = normalise(text)
     head, tail = judge.heads.read(normal), judge.tails.read(normal)
-    subject = Subject(head.prefix, name, entity_type if isinstance(entity_type, str) else None, text)
+    subject = Subject(head.prefixes, name, entity_type if isinstance(entity_type, str) else None, text)
     known, tried = known_of(name, text), list[Tried]()
     own = observation if isinstance(observation, dict) else None
     birth = judge.births.own(normal, own, head, tail, known, tried)

@@ -161,9 +161,8 @@ def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> N
 
 def _note_due(nearest: list[Verdict], verdict: Verdict) -> None:
     nearest.append(verdict)
-    if len(nearest) > NEAREST:
-        nearest.sort(key=lambda v: (v.expires_at is None, v.expires_at))
-        nearest.pop()
+    nearest.sort(key=lambda v: (v.expires_at is None, v.expires_at))
+    del nearest[NEAREST:]
 
 
 def refuse_foreign(data: bytes, census: Census, *, malformed: bool) -> None:

@@ -9,7 +9,16 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from memttl.core.durations import BadDuration, Duration, parse_duration
 from memttl.core.formats import BadFormat, compile_format
@@ -34,6 +43,13 @@ def _grace(value: object) -> Duration:
         raise ValueError(str(e)) from None
 
 
+def _path(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("a path holds no NUL")
+    return value
+
+
+PathText = Annotated[str, Field(min_length=1), AfterValidator(_path)]
 Ttl = Annotated[Duration, PlainValidator(_ttl, json_schema_input_type=str | int)]
 Grace = Annotated[Duration, PlainValidator(_grace, json_schema_input_type=str | int)]
 Names = Annotated[list[str], Field(min_length=1)]
@@ -100,8 +116,9 @@ class DatesTable(_Table):
     @field_validator("labels")
     @classmethod
     def _not_blank(cls, value: list[str]) -> list[str]:
-        if any(not label.strip(" \t:：") for label in value):
-            raise ValueError('a label is the words before the colon, such as "Knowledge captured"')
+        for label in value:
+            if not label.strip(" \t:："):
+                raise ValueError(f'{label!r}: a label is the words before the colon, such as "Knowledge captured"')
         return value
 
     @field_validator("formats")
@@ -153,7 +170,7 @@ class BackupsTable(_Table):
 class ArchiveTable(_Table):
     """Where removed observations are kept as a memory file of their own; off without a path."""
 
-    path: str | None = Field(default=None, min_length=1)
+    path: PathText | None = None
     max_age: Ttl = _DEFAULT.archive_max_age
 
 
@@ -167,7 +184,7 @@ class AuditTable(_Table):
 class StateTable(_Table):
     """Where memttl keeps backups and the audit log; beside the memory file without a dir."""
 
-    dir: str | None = Field(default=None, min_length=1)
+    dir: PathText | None = None
 
 
 class PolicyFile(_Table):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memttl.core.dates import normalise
 from memttl.core.model import Verdict
 from memttl.core.near import near
-from memttl.core.rules import glob
+from memttl.core.rules import compile_glob, glob
 from memttl.errors import UnknownEntity, UsageError
 
 
@@ -61,8 +61,7 @@ def match_names(wanted: str, names: frozenset[str], *, glob_may_miss: bool = Fal
     """
     if wanted in names:
         return frozenset({wanted})
-    parts = (".*" if c == "*" else "." if c == "?" else re.escape(c) for c in wanted)
-    pattern = re.compile("".join(parts), re.DOTALL)
+    pattern = compile_glob(wanted)
     found = frozenset(n for n in names if pattern.fullmatch(n))
     if found or (glob_may_miss and ("*" in wanted or "?" in wanted)):
         return found

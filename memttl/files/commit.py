@@ -6,13 +6,14 @@ is the whole old or the whole new one, and the log says which.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memttl.errors import Interrupted, MemttlError
+from memttl.errors import AS_IT_WAS, Interrupted, MemttlError
 from memttl.files import audit
 from memttl.files.backups import backup_name, write_backup
 from memttl.files.replace import replace, sync_memory_folder, write_version
@@ -86,12 +87,9 @@ class _Writer:
             for leftover in (self.new, self.backup):
                 leftover.unlink(missing_ok=True)
         if isinstance(error, KeyboardInterrupt):
-            if applied:
-                words = f"Interrupted after the memory file had been written; its backup is {self.backup}."
-                return Interrupted(words, applied=True)
-            return Interrupted("Interrupted; the memory file is as it was.")
-        if isinstance(error, MemttlError):
-            error.applied = applied
+            error = Interrupted(f"Interrupted; {AS_IT_WAS}.", hint=f"The backup is {self.backup}." if applied else None)
+        if applied and isinstance(error, MemttlError):
+            error.after_the_write()
         return error
 
     def _end_is_logged(self, *, applied: bool) -> bool:
@@ -119,8 +117,9 @@ def settle_unfinished(state: State, like: os.stat_result) -> str | None:
         audit.append(state.audit, [end], like)
         outcome = "after it had written the memory file" if applied else "before it wrote anything"
         told = f"the run {begin.get('run')} was killed {outcome}; the audit log now says so"
-    for leftover in (*leftovers, *state.backups.glob("*.part")):
-        leftover.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # one that cannot be removed does no harm
+        for leftover in (*leftovers, *state.backups.glob("*.part")):
+            leftover.unlink(missing_ok=True)
     return told
 
 

@@ -52,7 +52,7 @@ def read_settled(
     Raises:
         NoMemoryFile, NoPermission: it cannot be read.
         TryAgain: it does not come to rest within 10 s.
-        Malformed, Foreign: as `look` said, once the file is at rest.
+        MemttlError: as `look` said, of a file that is whole or at rest.
     """
     begun = time.monotonic()
     before: bytes | None = None
@@ -61,8 +61,8 @@ def read_settled(
         error: MemttlError | None = None
         try:
             result, unfinished = look(snapshot.data)
-        except (Malformed, Foreign) as e:
-            error, unfinished = e, True
+        except MemttlError as e:
+            error, unfinished = e, isinstance(e, (Malformed, Foreign))
         rests = before == snapshot.data and _is_quiet(snapshot, clock())
         if rests or not (unfinished or not snapshot.data):
             if error is not None:
@@ -95,6 +95,8 @@ def read_once(path: Path) -> Snapshot:
                 raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
             data = _read_whole(descriptor)
             after = os.fstat(descriptor)
+        except OSError as e:  # a disk that fails; a network folder that went away
+            raise NoPermission(f"{path} cannot be read ({e.strerror}).") from None
         finally:
             os.close(descriptor)
         if identity(before) == identity(after) and len(data) == after.st_size:
@@ -119,6 +121,19 @@ def refuse_hard_links(snapshot: Snapshot) -> None:
         raise NoPermission(
             f"{snapshot.path} has {names} names (hard links); replacing it would part them, so nothing was done.",
             hint="Remove the other names, or copy the file to a place of its own.",
+        )
+
+
+def refuse_read_only(snapshot: Snapshot) -> None:
+    """Refuse a file that its own owner may not write: a rename would go through all the same, against that wish.
+
+    Raises:
+        NoPermission: why, and what to do.
+    """
+    mode = stat.S_IMODE(snapshot.stat.st_mode)
+    if not mode & stat.S_IWUSR:
+        raise NoPermission(
+            f"{snapshot.path} is read-only (mode {mode:04o}); nothing was done.", hint="chmod u+w it, if it may change."
         )
 
 

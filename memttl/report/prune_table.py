@@ -44,9 +44,9 @@ def _verdict_row(verdict: Verdict, outcome: PruneOutcome, widths: Sequence[int])
     lines = -(-len(verdict.reason) // widths[2])
     return _row(
         widths,
-        Text(str(verdict.tier), style="cyan"),
+        Text(visible(str(verdict.tier)), style="cyan"),
         Text(age_words(verdict.created_at, outcome.now)),
-        Text(verdict.reason),
+        Text(visible(verdict.reason)),
         _shortened(observation_text(verdict.observation), lines, widths[3]),
     )
 

@@ -16,7 +16,8 @@ from memttl.core.memory import entity_names
 from memttl.core.model import NOTHING_KNOWN, Known
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
-from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links
+from memttl.errors import Interrupted, UnknownEntity
+from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, state_of, unfinished_versions
 from memttl.settings import Settings
 
@@ -76,6 +77,7 @@ def prune(
     refuse_hard_links(snapshot)
     if planned.dry_run:
         return planned
+    refuse_read_only(snapshot)
     if not ask(planned):
         return planned._replace(declined=True)
     return _write(settings, request, state, snapshot, planned, step)
@@ -86,10 +88,15 @@ def _look(settings: Settings, request: Request, approval: Approval | None = None
     judge = make_judge(settings.policy, settings.now)
 
     def plan_of(data: bytes) -> tuple[Plan, bool]:
+        try:
+            filters = _filters(data, settings, request)
+        except UnknownEntity:
+            make_plan(data, judge, keep_malformed=request.keep_malformed)  # half of a file is refused as such
+            raise
         plan = make_plan(
             data,
             judge,
-            filters=_filters(data, settings, request),
+            filters=filters,
             keep_malformed=request.keep_malformed,
             force=request.force,
             approval=approval,
@@ -119,9 +126,17 @@ def _filters(data: bytes, settings: Settings, request: Request) -> Filters | Non
 
 
 def _unfinished(state: State, request: Request) -> tuple[str, ...]:
-    if request.writes or not unfinished_versions(state):
+    if request.writes or not (unfinished_versions(state) or _is_open(state)):
         return ()
-    return ("an earlier run was killed before it wrote the memory file; the next applied run tidies up after it",)
+    return ("an earlier run was killed, or is at work still; the next applied run tidies up after it",)
+
+
+def _is_open(state: State) -> bool:
+    if not state.audit.exists():
+        return False
+    from memttl.files.audit import is_open  # here: most dry runs meet no log
+
+    return is_open(state.audit)
 
 
 def _write(
@@ -161,7 +176,10 @@ def _write_until_still(
                 raise
             time.sleep(PAUSE_S)
             continue
-        _thin_backups(state, settings)
+        try:
+            _thin_backups(state, settings)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted.", hint=f"The backup is {backup}.", applied=True) from None
         return planned._replace(plan=plan, applied=True, run=run, backup=str(backup))
 
 
