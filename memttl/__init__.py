@@ -1,6 +1,6 @@
 """memttl: lifecycle for the knowledge graph that AI assistants keep through the MCP memory server.
 
-The names in `__all__` are the library's public face; everything else may change between releases. They are imported when
+The names in `__all__` are the public face; everything else may change between releases. They are imported when
 they are first used, so that `memttl --version` costs no more than Python itself.
 """
 

@@ -12,7 +12,7 @@ def main() -> None:
         try:
             print(f"memttl {__version__}", flush=True)
         except BrokenPipeError:  # whoever asked went away
-            sys.stdout = None  # type: ignore[assignment]
+            sys.stdout = None
         except OSError as e:  # a full disk, say; memttl.errors is not imported, since this answer is to be cheap
             sys.stderr.write(f"memttl: standard output cannot be written ({e.strerror}).\n")
             sys.exit(73)

@@ -13,8 +13,9 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import NamedTuple
 
-from memttl.core.dates import DateReader, normalise
-from memttl.core.policy import BUILT_IN, Policy, load_policy
+from memttl.core.dates import DateReader
+from memttl.core.normal import normalise
+from memttl.core.policy import Policy
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
 
 POLICY_BESIDE = "memttl.toml"
@@ -171,7 +172,7 @@ def find_policy(named: str | None, given: Given, environ: Mapping[str, str]) -> 
         if os.path.lexists(beside):
             return read_policy(beside, beside=True)
     own = os.path.join(user_config_folder(), "policy.toml")
-    return read_policy(own) if os.path.lexists(own) else load_policy("", BUILT_IN)
+    return read_policy(own) if os.path.lexists(own) else Policy()
 
 
 def _beside(named: str) -> list[str]:
@@ -197,6 +198,10 @@ def read_policy(path: str, *, beside: bool = False) -> Policy:
         raise BadPolicy(path, (f"cannot be read: {e.strerror}",), hint="Check the path and its permissions.") from None
     except UnicodeDecodeError as e:
         raise BadPolicy(path, (f"is not UTF-8 (byte {e.start + 1})",), hint="Save it as UTF-8.") from None
+    from memttl.core.policy_load import (
+        load_policy,  # here: the built-in policy needs neither TOML nor pydantic's models
+    )
+
     return load_policy(text, path, beside=beside)
 
 

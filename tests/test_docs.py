@@ -12,7 +12,7 @@ import typer
 from process import ROOT, memttl
 
 from memttl.cli import app
-from memttl.core.policy import load_policy
+from memttl.core.policy_load import load_policy
 from memttl.errors import ExitCode
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import AWKWARD, json_lookalikes, json_values, sayings, styled, texts
 
-from memttl.core.dates import DateReader, normalise
+from memttl.core.dates import DateReader
 from memttl.core.durations import BadDuration, Duration, parse_duration
 from memttl.core.formats import DIRECTIVES, BadFormat, compile_format
 from memttl.core.head import HeadReader
 from memttl.core.marks import TailReader
 from memttl.core.memory import parse_line, read_lines
-from memttl.core.policy import load_policy
+from memttl.core.normal import normalise
 from memttl.core.policy_file import PolicyFile
+from memttl.core.policy_load import load_policy
 from memttl.core.policy_show import policy_toml, toml
 from memttl.core.rules import glob
 from memttl.core.spans import is_well_formed, top_level_items

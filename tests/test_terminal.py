@@ -43,8 +43,9 @@ def width_of(line: str) -> int:
 
 
 def table_of(screen: str) -> list[str]:
-    """The lines of the table, without the totals below it."""
-    return screen.split("\r\n\r\n")[0].split("\r\n")
+    """The lines of the table, without the warnings above and the totals below it."""
+    lines = screen.split("\r\n\r\n")[0].split("\r\n")
+    return lines[next(i for i, line in enumerate(lines) if SAFE_ESCAPES.sub("", line).startswith("Tier ")) :]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
@@ -108,7 +109,7 @@ def test_no_control_of_a_memory_file_reaches_the_screen(tmp_path: Path, command:
 
 def test_no_control_of_a_file_name_reaches_the_screen(tmp_path: Path) -> None:
     path = copy_of(EXAMPLE, tmp_path, name="a\x1b]0;owned\x07\u202e\nb.jsonl")
-    for options in (["--dry-run"], ["--dry-run", "--verbose"], ["--yes"], ["--check"]):
+    for options in (["--dry-run"], ["--dry-run", "--verbose"], ["--check"], ["--yes"]):
         ended = Terminal("prune", *options, "--file", path, *NOW).end().screen
         assert not CONTROLS.search(SAFE_ESCAPES.sub("", ended).replace("\r\n", "\n"))
         assert "a\\x1b]0;owned" in ended

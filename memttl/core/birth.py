@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from memttl.core.dates import DateReader, FoundDate, day_of, no_birth_because, normalise
+from memttl.core.dates import DateReader, FoundDate, day_of, no_birth_because
 from memttl.core.durations import end_of_day
 from memttl.core.head import EMPTY_HEAD, Head
 from memttl.core.marks import EMPTY_TAIL, Tail
 from memttl.core.model import Birth, Known, Tried, When
+from memttl.core.normal import normalise
 
 TIME_FIELDS = ("created_at", "createdAt", "timestamp", "date")
 ENTITY_TIME_FIELDS = ("createdAt", "created_at")

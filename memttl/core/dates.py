@@ -6,34 +6,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from memttl.core.model import When
 
-if TYPE_CHECKING:
-    from memttl.core.formats import DateFormat
-
 EARLIEST_BIRTH = date(2000, 1, 1)  # before it stands a zero value (1970-01-01, 0001-01-01), not a day
-# the standard library sorts a run of combining marks by insertion: a megabyte of them would take an hour, so long texts
-# go in pieces, which end before ASCII (nothing composes across that) or in the middle of a run that no word has
-_LONGEST_RUN = 500
-_PIECES = re.compile(rf"[\x00-\x7f]*[^\x00-\x7f]{{0,{_LONGEST_RUN}}}")
-
-
-def normalise(text: str) -> str:
-    """Give the form in which prefixes, marks and dates are compared: NFC and case folding."""
-    if text.isascii():
-        return text.lower()
-    if len(text) > _LONGEST_RUN:
-        return "".join(_fold(piece) for piece in _PIECES.findall(text))
-    return _fold(text)
-
-
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 class FoundDate(NamedTuple):
@@ -57,6 +36,17 @@ _RANGE_BEFORE = re.compile(r"(?:\bto|\band|[-–—/,])\s*$")
 _END_OF_BARE = re.compile(r"\s|[:：,]|$")
 # behind a bracketed date: a link, [2026-01-05](url), or a path that goes on
 _LINK_OR_PATH = re.compile(r"[(/\\]|[-._]\w")
+
+
+class DateFormat(Protocol):
+    """What a date format of the policy can do (`formats.py` compiles them)."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches a text in this format, in normalised text."""
+
+    def read(self, text: str) -> date | datetime | None:
+        """Read a text that the pattern matched; None for an impossible date."""
 
 
 class DateReader:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple
 
-from memttl.core.dates import normalise
 from memttl.core.durations import BadDuration, Duration, parse_duration
 from memttl.core.judge import Judge
 from memttl.core.marks import Mark, Tail
 from memttl.core.model import Birth, Expiry, Known, Tried
+from memttl.core.normal import normalise
 from memttl.core.rules import Rule, Subject
 
 TEXT_FIELDS = ("content", "contents", "text", "observation", "value")

@@ -7,7 +7,7 @@ import re
 from datetime import date, datetime
 from typing import NamedTuple
 
-from memttl.core.dates import normalise
+from memttl.core.normal import normalise
 
 # strptime directive -> the text it may match; a format with any other is refused by the policy
 _MONTHS = "|".join(m.lower() for m in calendar.month_name if m)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memttl.core.dates import DateReader, FoundDate, normalise
+from memttl.core.dates import DateReader, FoundDate
+from memttl.core.normal import normalise
 
 
 class Head(NamedTuple):

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from memttl.core.dates import EARLIEST_BIRTH, DateReader, FoundDate, day_of, normalise
+from memttl.core.dates import EARLIEST_BIRTH, DateReader, FoundDate, day_of
 from memttl.core.durations import BadDuration, Duration, parse_duration
 from memttl.core.model import When
+from memttl.core.normal import normalise
 
 MarkKind = Literal["expires", "review by", "ttl", "tier", "created", "pin"]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memttl.core.dates import normalise
+from memttl.core.normal import normalise
 
 
 class Subject(NamedTuple):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from memttl.core.dates import normalise
 from memttl.core.model import Verdict
 from memttl.core.near import near
+from memttl.core.normal import normalise
 from memttl.core.rules import compile_glob, glob
 from memttl.errors import UnknownEntity, UsageError
 

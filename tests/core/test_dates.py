@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from support import NOW, instant, when
 
-from memttl.core.dates import DateReader, day_of, no_birth_because, normalise
+from memttl.core.dates import DateReader, day_of, no_birth_because
 from memttl.core.formats import DIRECTIVES, BadFormat, compile_format
+from memttl.core.normal import normalise
 
 BERLIN = ZoneInfo("Europe/Berlin")
 PLAIN = DateReader((), UTC)

@@ -6,9 +6,10 @@ from datetime import UTC, date
 
 import pytest
 
-from memttl.core.dates import DateReader, normalise
+from memttl.core.dates import DateReader
 from memttl.core.formats import compile_format
 from memttl.core.head import Head, HeadReader
+from memttl.core.normal import normalise
 
 PLAIN = DateReader((), UTC)
 # reads nothing that stands below, and switches the quick way past plain text off

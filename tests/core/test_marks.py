@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from support import instant
 
-from memttl.core.dates import DateReader, normalise
+from memttl.core.dates import DateReader
 from memttl.core.durations import NEVER, Duration
 from memttl.core.formats import compile_format
 from memttl.core.marks import Tail, TailReader
+from memttl.core.normal import normalise
 
 TIERS = ("session", "operational", "permanent", "Ärger")
 PLAIN = DateReader((), UTC)

@@ -10,8 +10,9 @@ import pytest
 from support import FIXTURES
 
 from memttl.core.durations import NEVER, Duration
-from memttl.core.policy import Policy, Tier, load_policy
+from memttl.core.policy import Policy, Tier
 from memttl.core.policy_file import PolicyFile
+from memttl.core.policy_load import load_policy
 from memttl.core.policy_show import effective_values, policy_toml
 from memttl.errors import BadPolicy, ExitCode
 
