@@ -9,13 +9,22 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         from memttl import __version__
 
-        print(f"memttl {__version__}")
+        try:
+            print(f"memttl {__version__}", flush=True)
+        except BrokenPipeError:  # whoever asked went away
+            sys.stdout = None
+        except OSError as e:  # a full disk, say; memttl.errors is not imported, since this answer is to be cheap
+            sys.stderr.write(f"memttl: standard output cannot be written ({e.strerror}).\n")
+            sys.exit(73)
         return
     # imports make many objects and no garbage: collecting after every 700 of them is a tenth of the whole start-up
     gc.set_threshold(100_000, 20, 20)
-    from memttl.cli import run
+    try:
+        from memttl.cli import run
 
-    sys.exit(run())
+        sys.exit(run())
+    except KeyboardInterrupt:  # while all of it was still being imported
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 
+AS_IT_WAS = "the memory file is as it was"
+
 
 class ExitCode(enum.IntEnum):
     """What the process returns. Every one but 0 and 3 means: the memory file is as it was (unless `applied`)."""
@@ -40,6 +42,11 @@ class MemttlError(Exception):
         self.applied = applied
         if hint is not None:
             self.hint = hint
+
+    def after_the_write(self) -> None:
+        """Make it the error of a run that had written the memory file: it must not say the contrary."""
+        self.applied = True
+        self.message = self.message.replace(f"; {AS_IT_WAS}", "")
 
     @property
     def name(self) -> str:
@@ -93,6 +100,10 @@ class CannotCreate(MemttlError):
     """A backup, the audit log or the new version of the memory file could not be written."""
 
     exit_code = ExitCode.CANNOT_CREATE
+
+
+class CannotPrint(CannotCreate):
+    """The result could not be written on standard output."""
 
 
 class TryAgain(MemttlError):

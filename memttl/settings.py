@@ -5,18 +5,21 @@ Commands make one `Settings` for each memory file that is meant; everything belo
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import NamedTuple
 
-from memttl.core.dates import DateReader, normalise
-from memttl.core.policy import BUILT_IN, Policy, load_policy
+from memttl.core.dates import DateReader
+from memttl.core.normal import normalise
+from memttl.core.policy import Policy
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
 
 POLICY_BESIDE = "memttl.toml"
+MAX_POLICY_BYTES = 1 << 20  # a real one has some kB
 
 
 class Given(NamedTuple):
@@ -61,7 +64,28 @@ def memory_files(given: Given, environ: Mapping[str, str]) -> list[str]:
             "No memory file is named: there is no --file, and MEMTTL_FILE and MEMORY_FILE_PATH are not set.",
             hint="Give --file PATH: the MEMORY_FILE_PATH in your MCP client's config names it.",
         )
-    return list({os.path.realpath(name): name for name in reversed(names)}.values())[::-1]
+    return list({_real(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except FileNotFoundError:
+        raise _no_folder(path) from None
+
+
+def _absolute(path: str) -> str:
+    try:
+        return os.path.abspath(os.path.expanduser(path))
+    except FileNotFoundError:
+        raise _no_folder(path) from None
+
+
+def _no_folder(path: str) -> NoMemoryFile:
+    return NoMemoryFile(
+        f"{path} is relative, and the folder in which this runs exists no longer; nothing was done.",
+        hint="Change to a folder that exists, or give an absolute path.",
+    )
 
 
 def _expand(text: str) -> list[str]:
@@ -79,7 +103,7 @@ def _expand(text: str) -> list[str]:
 def _server_path(text: str) -> str:
     if os.path.isabs(text):
         return text
-    here = os.path.abspath(os.path.expanduser(text))
+    here = _absolute(text)
     raise UsageError(
         f"MEMORY_FILE_PATH is {text!r}, which is not absolute. The memory server reads it against its own dist/ folder "
         f"({'it does not expand ~' if text.startswith('~') else 'not against this one'}); here it would be {here}. "
@@ -97,9 +121,9 @@ def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetim
     """
     memory = Path(os.path.realpath(named))
     policy = find_policy(named, given, environ)
-    text = given.now or environ.get("MEMTTL_NOW")
-    now = read_now(text, policy) if text else clock
-    elsewhere, is_npx = _state_elsewhere(memory, policy, environ)
+    text = given.now if given.now is not None else environ.get("MEMTTL_NOW") or None
+    now = read_now(text, policy) if text is not None else clock
+    elsewhere, is_npx = _state_elsewhere(named, memory, policy, environ)
     return Settings(
         named=named,
         memory=memory,
@@ -119,11 +143,16 @@ def read_now(text: str, policy: Policy) -> datetime:
     """
     found = DateReader((), policy.zone).whole(normalise(text.strip()))
     when = found.when if found else None
+    try:
+        if isinstance(when, date) and not isinstance(when, datetime):
+            when = datetime.combine(when, time(), policy.zone).astimezone(UTC)
+    except OverflowError:  # the first or last day of all time, seen from another zone
+        when = None
     if when is None:
         raise UsageError(
             f"--now {text!r} cannot be read; nothing was done.", hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z."
         )
-    return when if isinstance(when, datetime) else datetime.combine(when, time(), policy.zone).astimezone(UTC)
+    return when
 
 
 def find_policy(named: str | None, given: Given, environ: Mapping[str, str]) -> Policy:
@@ -131,15 +160,19 @@ def find_policy(named: str | None, given: Given, environ: Mapping[str, str]) -> 
 
     Raises:
         BadPolicy: the one that is found cannot be read or is not valid.
+        UsageError: `--policy` is empty.
     """
+    if given.policy == "":  # an unset variable of a script: judging by another policy instead could remove too much
+        raise UsageError("--policy was given an empty path; nothing was done.")
     path = given.policy or environ.get("MEMTTL_POLICY")
     if path:
-        return read_policy(os.path.expanduser(path))
+        path = os.path.expanduser(path)
+        return read_policy(path, beside=named is not None and _lies_beside(path, named))
     for beside in _beside(named) if named else ():
         if os.path.lexists(beside):
             return read_policy(beside, beside=True)
     own = os.path.join(user_config_folder(), "policy.toml")
-    return read_policy(own) if os.path.lexists(own) else load_policy("", BUILT_IN)
+    return read_policy(own) if os.path.lexists(own) else Policy()
 
 
 def _beside(named: str) -> list[str]:
@@ -147,19 +180,40 @@ def _beside(named: str) -> list[str]:
     return [os.path.join(folder, POLICY_BESIDE) for folder in folders]
 
 
+def _lies_beside(path: str, named: str) -> bool:
+    """Say whether a policy may have come with the memory file's folder (a cloned repository), however it was named."""
+    folders = {os.path.realpath(os.path.dirname(beside)) for beside in _beside(named)}
+    return os.path.basename(path) == POLICY_BESIDE and os.path.realpath(os.path.dirname(path)) in folders
+
+
 def read_policy(path: str, *, beside: bool = False) -> Policy:
-    """Read and validate the policy file at `path`.
+    """Read and validate the policy file at `path`; `beside`: it lies beside the memory file, and may name less.
 
     Raises:
         BadPolicy: it cannot be read or is not valid.
     """
     try:
-        text = Path(path).read_bytes().decode("utf-8")
+        text = _read_bounded(path, may_be_pipe=not beside).decode("utf-8")
     except OSError as e:
         raise BadPolicy(path, (f"cannot be read: {e.strerror}",), hint="Check the path and its permissions.") from None
     except UnicodeDecodeError as e:
         raise BadPolicy(path, (f"is not UTF-8 (byte {e.start + 1})",), hint="Save it as UTF-8.") from None
+    from memttl.core.policy_load import (
+        load_policy,  # here: the built-in policy needs neither TOML nor pydantic's models
+    )
+
     return load_policy(text, path, beside=beside)
+
+
+def _read_bounded(path: str, *, may_be_pipe: bool) -> bytes:
+    """Read a policy of at most 1 MiB; only one that the user named may be a pipe (`--policy <(…)`)."""
+    if not (may_be_pipe or os.path.isfile(path)):
+        raise OSError(errno.EINVAL, "no regular file")
+    with open(path, "rb") as f:
+        data = f.read(MAX_POLICY_BYTES + 1)
+    if len(data) > MAX_POLICY_BYTES:
+        raise OSError(errno.EFBIG, "larger than 1 MiB")
+    return data
 
 
 def user_config_folder() -> str:
@@ -169,13 +223,13 @@ def user_config_folder() -> str:
     return platformdirs.user_config_dir("memttl", appauthor=False)
 
 
-def _state_elsewhere(memory: Path, policy: Policy, environ: Mapping[str, str]) -> tuple[Path | None, bool]:
+def _state_elsewhere(named: str, memory: Path, policy: Policy, environ: Mapping[str, str]) -> tuple[Path | None, bool]:
     """Give the folder for backups and audit log if they do not lie beside the file, and whether npx is the reason."""
     is_npx = "_npx" in memory.parts
     if environ.get("MEMTTL_STATE_DIR"):
-        return Path(os.path.abspath(os.path.expanduser(environ["MEMTTL_STATE_DIR"]))), is_npx
+        return Path(_absolute(environ["MEMTTL_STATE_DIR"])), is_npx
     if policy.state_dir:
-        return _policy_state(memory, policy), is_npx
+        return _policy_state(named, memory, policy), is_npx
     if is_npx:
         import platformdirs
 
@@ -183,12 +237,11 @@ def _state_elsewhere(memory: Path, policy: Policy, environ: Mapping[str, str]) -
     return None, False
 
 
-def _policy_state(memory: Path, policy: Policy) -> Path:
+def _policy_state(named: str, memory: Path, policy: Policy) -> Path:
     assert policy.state_dir is not None
     folder = Path(os.path.realpath(memory.parent / os.path.expanduser(policy.state_dir)))
-    # a policy beside the file may come with a cloned repository, and a link in it may lead anywhere
-    is_beside = os.path.basename(policy.where) == POLICY_BESIDE and Path(policy.where).parent.samefile(memory.parent)
-    if is_beside and not folder.is_relative_to(memory.parent):
+    # the policy's own text names nothing outside, but a link in a cloned repository may lead anywhere
+    if _lies_beside(policy.where, named) and not folder.is_relative_to(memory.parent):
         raise BadPolicy(policy.where, (f'state.dir = "{policy.state_dir}": a link leads out of the folder',))
     return folder
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.printing import put
 from memttl.errors import ExitCode
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
@@ -48,4 +48,4 @@ def _show(outcome: ExplainOutcome, output: Output) -> None:
     from memttl.report import explain_plain
 
     warn(outcome.warnings, output)
-    sys.stdout.write(explain_plain.render(outcome))
+    put(explain_plain.render(outcome))

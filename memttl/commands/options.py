@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from memttl.commands.printing import say
 from memttl.errors import MemttlError
 from memttl.report.text import visible
 
@@ -24,7 +25,7 @@ Now = Annotated[
     str | None, typer.Option("--now", metavar="WHEN", help="Judge as of this instant (ISO 8601) instead of the clock.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no result and no warnings, only errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors (and the document of --json).")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on stderr what was read and decided by.")]
 Color = Annotated[
     bool | None, typer.Option("--color/--no-color", help="Colour at a terminal (default: NO_COLOR rules).")
@@ -42,12 +43,13 @@ class Output(NamedTuple):
     @property
     def is_terminal(self) -> bool:
         """True when a person will see the result on a screen."""
-        return sys.stdout.isatty()
+        return sys.stdout is not None and sys.stdout.isatty()
 
     @property
     def width(self) -> int:
         """Columns of the terminal."""
-        return shutil.get_terminal_size((80, 24)).columns
+        # a question shows its plan on stderr, which may be a terminal when stdout is a pipe
+        return shutil.get_terminal_size((_columns_of_stderr() or 80, 24)).columns
 
     @property
     def uses_color(self) -> bool:
@@ -57,14 +59,11 @@ class Output(NamedTuple):
         return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def can_ask() -> bool:
-    """True when standard input is a terminal, so that somebody can answer."""
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def say(text: str) -> None:
-    """Print a message, question or warning on stderr."""
-    sys.stderr.write(text if text.endswith("\n") else text + "\n")
+def _columns_of_stderr() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, AttributeError):  # a pipe; closed
+        return 0
 
 
 def warn(warnings: Iterable[str], output: Output) -> None:
@@ -78,6 +77,8 @@ def say_error(error: MemttlError) -> None:
     """Print an error on stderr: what was found, where, what was not done, what to do next."""
     lines = error.message.split("\n")
     say("memttl: " + "\n".join(visible(line) for line in lines))
+    if error.applied:
+        say("The memory file had been written before that.")
     if error.hint:
         say(visible(error.hint))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from memttl.commands.options import Output, say, say_error
-from memttl.errors import ExitCode, MemttlError
+from memttl.commands.options import Output, say_error
+from memttl.commands.printing import put, say
+from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, MemttlError
 from memttl.report.documents import error_document, of_files, to_text
+from memttl.report.text import visible
 from memttl.settings import Given, Settings, memory_files, resolve
 
 R = TypeVar("R")
@@ -27,7 +29,8 @@ class Faces(NamedTuple):
 def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], faces: Faces) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
-    With several files an error of one does not stop the others; with one it is raised for `cli.py` to print.
+    With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
+    it is raised for `cli.py` to print.
     """
     names = memory_files(given, os.environ)
     codes: list[ExitCode] = []
@@ -36,28 +39,44 @@ def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], 
         try:
             result = _one(name, given, output, use_case)
         except MemttlError as e:
-            if len(names) == 1 or e.exit_code == ExitCode.INTERRUPTED:
+            if len(names) == 1:
                 raise
             codes.append(e.exit_code)
             documents.append({**error_document(e), "file": name})
             if not output.json:
                 say_error(e)
+            if e.exit_code == ExitCode.INTERRUPTED:
+                break
             continue
         codes.append(faces.code(result))
         documents.append(faces.document(result))
         if not (output.json or output.quiet):
-            faces.show(result)
-    if output.json and not output.quiet:
-        sys.stdout.write(to_text(of_files(documents)))
+            _print(partial(faces.show, result), documents[-1:])
+    if output.json:
+        _print(lambda: put(to_text(of_files(documents))), documents)
     return max(codes)
+
+
+def _print(show: Callable[[], None], documents: list[dict[str, Any]]) -> None:
+    """Print a result; where that fails, the error must still say whether a memory file was written."""
+    applied = any(document.get("applied") for document in documents)
+    try:
+        show()
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted while the result was printed.", applied=applied) from None
+    except CannotPrint as e:
+        e.applied = applied
+        raise
 
 
 def _one(name: str, given: Given, output: Output, use_case: Callable[[Settings], R]) -> R:
     try:
         settings = resolve(name, given, os.environ, datetime.now(UTC))
         if output.verbose:
-            say(f"{name}: policy {settings.policy.where}, as of {settings.now.isoformat()}")
+            say(f"{visible(name)}: policy {visible(settings.policy.where)}, as of {settings.now.isoformat()}")
         return use_case(settings)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted; {AS_IT_WAS}.") from None
     except MemttlError as e:
         if name not in e.message:
             e.message = f"{name}: {e.message}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.printing import put
 from memttl.errors import ExitCode, NoMemoryFile
 from memttl.report.text import plural, visible
 
@@ -21,7 +21,7 @@ app = typer.Typer(help="Validate the policy, and show what is in force.", rich_m
 @app.callback(invoke_without_command=True)
 def _group(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        put(context.get_help() + "\n")
 
 
 @app.command()
@@ -80,12 +80,10 @@ def _in_force(file: list[str] | None, policy: str | None) -> Policy:
 
 def _print(policy: Policy, output: Output, text: str) -> None:
     warn(policy.warnings, output)
-    if output.quiet:
-        return
     if output.json:
         from memttl.report.documents import to_text
         from memttl.report.policy_json import policy_document
 
-        sys.stdout.write(to_text(policy_document(policy)))
-    else:
-        sys.stdout.write("\n".join(visible(line) for line in text.split("\n")))
+        put(to_text(policy_document(policy)))
+    elif not output.quiet:
+        put("\n".join(visible(line) for line in text.split("\n")))

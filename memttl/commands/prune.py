@@ -16,11 +16,10 @@ from memttl.commands.options import (
     PolicyPath,
     Quiet,
     Verbose,
-    can_ask,
-    say,
     warn,
     words,
 )
+from memttl.commands.printing import ask, can_ask, put, say
 from memttl.errors import NeedsYes, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for the work of a prune
@@ -82,45 +81,54 @@ def prune(
     )
     if request.writes and not yes and not can_ask():
         raise NeedsYes
+    shown: set[tuple[str, str]] = set()  # (file, "plan" or a warning): what stands above the question already
     return over_files(
         Given(words(file), policy, now),
         output,
-        lambda settings: _one(settings, request, output, yes=yes),
-        Faces(lambda outcome: outcome.exit_code, prune_document, lambda outcome: _show(outcome, output)),
+        lambda settings: _one(settings, request, output, None if yes else shown),
+        Faces(lambda outcome: outcome.exit_code, prune_document, lambda outcome: _show(outcome, output, shown)),
     )
 
 
-def _one(settings: Settings, request: Request, output: Output, *, yes: bool) -> PruneOutcome:
+def _one(settings: Settings, request: Request, output: Output, shown: set[tuple[str, str]] | None) -> PruneOutcome:
+    """Prune one file; `shown` is None with --yes, else it gathers what was shown with the question."""
     from memttl.workflow.prune import prune as run_prune
 
-    if request.writes and settings.now_is_later and not yes:
+    if request.writes and settings.now_is_later and shown is not None:
         raise UsageError(
             "--now lies after the clock, so this would remove what has not expired yet; nothing was done.",
             hint="Give --dry-run to look, or --yes to apply all the same.",
         )
-    return run_prune(settings, request, ask=None if yes else (lambda planned: _ask(planned, output)))
+    if shown is None:
+        return run_prune(settings, request)
+    return run_prune(settings, request, ask=lambda planned: _ask(planned, output, shown))
 
 
-def _ask(planned: PruneOutcome, output: Output) -> bool:
+def _ask(planned: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> bool:
     """Show the plan and ask on stderr, so that stdout holds nothing but the result."""
-    from memttl.report.text import plural
+    from memttl.report.text import plural, visible
 
+    on_screen = sys.stderr is not None and sys.stderr.isatty()
+    if on_screen and output.is_terminal:
+        shown.add((planned.file, "plan"))
+    shown.update((planned.file, warning) for warning in planned.warnings)
     warn(planned.warnings, output)
-    say(_text(planned, output, is_terminal=sys.stderr.isatty()))
+    say(_text(planned, output, is_terminal=on_screen))
     count = plural(planned.plan.counts.removed, "observation")
-    return typer.confirm(f"Remove {count} from {planned.file}?", err=True)
+    return ask(f"Remove {count} from {visible(planned.file)}?")
 
 
-def _show(outcome: PruneOutcome, output: Output) -> None:
-    warn(outcome.warnings, output)
-    sys.stdout.write(_text(outcome, output, is_terminal=output.is_terminal))
+def _show(outcome: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> None:
+    warn((w for w in outcome.warnings if (outcome.file, w) not in shown), output)
+    with_plan = (outcome.file, "plan") not in shown
+    put(_text(outcome, output, is_terminal=output.is_terminal, with_plan=with_plan))
 
 
-def _text(outcome: PruneOutcome, output: Output, *, is_terminal: bool) -> str:
+def _text(outcome: PruneOutcome, output: Output, *, is_terminal: bool, with_plan: bool = True) -> str:
     if not is_terminal:
         from memttl.report import prune_plain
 
         return prune_plain.render(outcome)
     from memttl.report import prune_table  # rich: only where a person looks at a screen
 
-    return prune_table.render(outcome, width=output.width, color=output.uses_color)
+    return prune_table.render(outcome, width=output.width, color=output.uses_color, with_plan=with_plan)

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from memttl.core.dates import DateReader, FoundDate, day_of, no_birth_because, normalise
+from memttl.core.dates import DateReader, FoundDate, day_of, no_birth_because
 from memttl.core.durations import end_of_day
 from memttl.core.head import EMPTY_HEAD, Head
 from memttl.core.marks import EMPTY_TAIL, Tail
 from memttl.core.model import Birth, Known, Tried, When
+from memttl.core.normal import normalise
 
 TIME_FIELDS = ("created_at", "createdAt", "timestamp", "date")
 ENTITY_TIME_FIELDS = ("createdAt", "created_at")
+_GOES_ON = re.compile(r"[-/\\\w]|\.\w")  # behind a date that is part of a path or a version: 2026-01-05.md
 _MILLISECONDS_FROM = 100_000_000_000  # as seconds that is the year 5138, as milliseconds 1973
 
 
@@ -49,9 +51,8 @@ class BirthReader:
             return found.when if found else None
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
-        seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
         try:
-            return datetime.fromtimestamp(seconds, UTC)
+            return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
         except (OverflowError, ValueError, OSError):
             return None
 
@@ -75,7 +76,7 @@ class BirthReader:
         found = []
         for label in self._label.finditer(text) if self._label else ():
             day = self._dates.at(text, label.end())
-            if day is None or re.match(r"[-/\w]", text[day.end : day.end + 1]):
+            if day is None or _GOES_ON.match(text, day.end):
                 continue
             if self._dates.is_range(text, day):
                 tried.append(Tried("date", day.text, matched=False, note="one of a range of days, so no birth"))

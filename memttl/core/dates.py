@@ -6,24 +6,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from memttl.core.model import When
 
-if TYPE_CHECKING:
-    from memttl.core.formats import DateFormat
-
 EARLIEST_BIRTH = date(2000, 1, 1)  # before it stands a zero value (1970-01-01, 0001-01-01), not a day
-
-
-def normalise(text: str) -> str:
-    """Give the form in which prefixes, marks and dates are compared: NFC and case folding."""
-    if text.isascii():
-        return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 class FoundDate(NamedTuple):
@@ -42,9 +31,22 @@ _ISO = re.compile(
 )
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 # behind a date, these and another date make a range or a list of days, and neither is a birth
-_RANGE = re.compile(r"\s*(?:\bto\b|\band\b|[-–/,])\s*[\[(]?")
-_RANGE_BEFORE = re.compile(r"(?:\bto|\band|[-–/,])\s*$")
+_RANGE = re.compile(r"\s*(?:\bto\b|\band\b|[-–—/,])\s*[\[(]?")
+_RANGE_BEFORE = re.compile(r"(?:\bto|\band|[-–—/,])\s*$")
 _END_OF_BARE = re.compile(r"\s|[:：,]|$")
+# behind a bracketed date: a link, [2026-01-05](url), or a path that goes on
+_LINK_OR_PATH = re.compile(r"[(/\\]|[-._]\w")
+
+
+class DateFormat(Protocol):
+    """What a date format of the policy can do (`formats.py` compiles them)."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches a text in this format, in normalised text."""
+
+    def read(self, text: str) -> date | datetime | None:
+        """Read a text that the pattern matched; None for an impossible date."""
 
 
 class DateReader:
@@ -72,10 +74,10 @@ class DateReader:
         return found
 
     def bracketed_at(self, text: str, position: int) -> FoundDate | None:
-        """Read `[2026-01-05]` or `(2026-01-05)`; the span includes the brackets."""
+        """Read `[2026-01-05]` or `(2026-01-05)`, not of a link or path; the span includes the brackets."""
         closing = {"[": "]", "(": ")"}.get(text[position : position + 1])
         found = self.at(text, position + 1) if closing else None
-        if found and text[found.end : found.end + 1] == closing:
+        if found and text[found.end : found.end + 1] == closing and not _LINK_OR_PATH.match(text, found.end + 1):
             return FoundDate(position, found.end + 1, found.when, found.text)
         return None
 
@@ -103,6 +105,8 @@ class DateReader:
         try:
             if len(text) == 10:
                 return date.fromisoformat(text)
+            if text[11:13] == "24":  # Python reads 24:00 from 3.14 on: one plan on every machine
+                return None
             return self.placed(datetime.fromisoformat(text.upper().replace(",", ".")))
         except ValueError:
             return None
@@ -127,7 +131,12 @@ class DateReader:
 
 def day_of(when: When, zone: tzinfo) -> date:
     """Give the calendar day of a date or, in `zone`, of an instant."""
-    return when.astimezone(zone).date() if isinstance(when, datetime) else when
+    if not isinstance(when, datetime):
+        return when
+    try:
+        return when.astimezone(zone).date()
+    except OverflowError:  # within a day of the calendar's ends, the years 1 and 9999
+        return when.date()
 
 
 def no_birth_because(when: When | None, now: datetime, zone: tzinfo) -> str:
@@ -137,6 +146,6 @@ def no_birth_because(when: When | None, now: datetime, zone: tzinfo) -> str:
     day = day_of(when, zone)
     if day < EARLIEST_BIRTH:
         return "before 2000: a zero value, not a day"
-    if when > now if isinstance(when, datetime) else day > now.astimezone(zone).date():
+    if when > now if isinstance(when, datetime) else day > day_of(now, zone):
         return "after now: a plan, not a birth"
     return ""

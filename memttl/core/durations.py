@@ -74,6 +74,8 @@ def parse_duration(value: object, *, zero_allowed: bool = False) -> Duration:
             return NEVER
         found = _parse_text(text)
     elif isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) >= 10**9:  # as in text; and no float holds a number of 400 digits
+            raise BadDuration(f"so many days cannot be meant; {_ALLOWED}")
         found = Duration(days=value)
     else:
         raise BadDuration(_ALLOWED)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from memttl.core.memory import read_lines
 from memttl.core.model import Line, LineRemoval, Verdict
@@ -21,30 +20,43 @@ def lines_left_empty(
     gone = Counter(v.line for v in removals)
     if not gone:
         return ()
-    entities = [line for line in read_lines(data) if line.is_judged]
-    emptied = [e for e in entities if gone[e.number] and gone[e.number] == len(_record(e)["observations"])]
-    names = {_record(e)["name"] for e in emptied}
-    kept = Counter(_record(e)["name"] for e in entities) - Counter(_record(e)["name"] for e in emptied)
-    relations = list(_relations_of({n for n in names if not kept[n]}, data))
-    lines = [LineRemoval(e.number, "entity", _record(e)["name"], e.raw) for e in emptied]
+    lines = list(read_lines(data))
+    emptied = [e for e in lines if gone[e.number] and e.record and gone[e.number] == len(e.record["observations"])]
+    going = Counter(_name(e) for e in emptied)
+    last = set(going) - set(Counter(_name(line) for line in lines if line.kind == "entity") - going)
+    # a line that nobody can read may be an entity of the same name, or a relation of it
+    blocked = last if any(line.kind == "malformed" or line.too_deep for line in lines) else set()
     if approved is not None:
-        blocked = {r.entity for r in (*relations, *lines) if not approved[r.raw]}
-        lines = [r for r in lines if r.entity not in blocked]
-        relations = [r for r in relations if r.entity not in blocked and approved[r.raw]]
-    return tuple(sorted((*lines, *relations), key=lambda r: r.line))
+        blocked = blocked | _beyond(approved, emptied, last, lines)
+    whole = [LineRemoval(e.number, "entity", _name(e), e.raw) for e in emptied if _name(e) not in blocked]
+    return tuple(sorted((*whole, *_relations_of(last - blocked, lines)), key=lambda r: r.line))
 
 
-def _record(line: Line) -> dict[str, Any]:
-    assert line.record is not None
-    return line.record
+def _name(entity: Line) -> str:
+    """The name of an entity line; the empty text for one without, which no relation's end can mean."""
+    name = entity.record.get("name") if entity.record else None
+    return name if isinstance(name, str) else ""
 
 
-def _relations_of(names: set[object], data: bytes) -> Iterator[LineRemoval]:
-    for line in read_lines(data):
-        if line.kind != "relation" or line.record is None:
-            continue
-        for end in ("from", "to"):
-            name = line.record.get(end)
-            if isinstance(name, str) and name in names:
-                yield LineRemoval(line.number, "relation", name, line.raw)
-                break
+def _beyond(approved: Counter[bytes], emptied: Sequence[Line], last: set[str], lines: Sequence[Line]) -> set[str]:
+    """The names of which a line would go that the shown plan did not name, or not as often."""
+    relations = list(_relations_of(last, lines))
+    found = Counter([*(e.raw for e in emptied), *(r.raw for r in relations)])
+    names = {_name(e) for e in emptied if found[e.raw] > approved[e.raw]}
+    for relation in relations:
+        if found[relation.raw] > approved[relation.raw]:
+            names |= last & _ends(lines[relation.line - 1])
+    return names
+
+
+def _relations_of(names: set[str], lines: Sequence[Line]) -> Iterator[LineRemoval]:
+    for line in lines:
+        ends = names & _ends(line)
+        if ends:
+            yield LineRemoval(line.number, "relation", min(ends), line.raw)
+
+
+def _ends(line: Line) -> set[str]:
+    if line.kind != "relation" or line.record is None:
+        return set()
+    return {end for end in (line.record.get("from"), line.record.get("to")) if isinstance(end, str)}

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple
 
-from memttl.core.dates import normalise
 from memttl.core.durations import BadDuration, Duration, parse_duration
 from memttl.core.judge import Judge
 from memttl.core.marks import Mark, Tail
 from memttl.core.model import Birth, Expiry, Known, Tried
+from memttl.core.normal import normalise
 from memttl.core.rules import Rule, Subject
 
 TEXT_FIELDS = ("content", "contents", "text", "observation", "value")
@@ -72,7 +72,7 @@ def read_evidence(
     name, entity_type = record["name"], record.get("entityType")
     normal = normalise(text)
     head, tail = judge.heads.read(normal), judge.tails.read(normal)
-    subject = Subject(head.prefix, name, entity_type if isinstance(entity_type, str) else None, text)
+    subject = Subject(head.prefixes, name, entity_type if isinstance(entity_type, str) else None, text)
     known, tried = known_of(name, text), list[Tried]()
     own = observation if isinstance(observation, dict) else None
     birth = judge.births.own(normal, own, head, tail, known, tried)
@@ -90,7 +90,7 @@ def read_evidence(
         rule=rule,
         pinned=known.settings.pinned or (bool(tail.marks) and any(m.kind == "pin" for m in tail.marks)),
         pin_reason="pinned by you" if known.settings.pinned else "pinned in its text",
-        problem=_first_problem(tail, fields),
+        problem=_lost_tier(known, judge) or _first_problem(tail, fields),
         expires=_latest(tail, "expires", judge),
         review_by=_latest(tail, "review by", judge),
         own_ttl=_own_ttl(tail, fields),
@@ -152,6 +152,12 @@ def _named_tiers(
     return [*names, (judge.policy.default_tier, "default")]
 
 
+def _lost_tier(known: Known, judge: Judge) -> str:
+    tier = known.settings.tier
+    lost = tier is not None and tier not in judge.policy.tiers
+    return f"set to the tier {tier}, which the policy no longer has" if lost else ""
+
+
 def _first_problem(tail: Tail, fields: Sequence[LifeField]) -> str:
     """Name the first mark or field whose form is right and whose value cannot be read."""
     if not tail.marks and not fields:
@@ -171,7 +177,7 @@ def _latest(tail: Tail, kind: str, judge: Judge) -> Expiry | None:
 
 
 def _own_ttl(tail: Tail, fields: Sequence[LifeField]) -> Duration | None:
-    """A `ttl` mark (the longest), else a `ttl` field unless a `tier` mark stands above it."""
+    """A `ttl` mark (the longest), else a `ttl` field unless a `tier` mark or a `decay` field stands above it."""
     if not tail.marks and not fields:
         return None
     marks = [m.ttl for m in tail.marks if m.kind == "ttl" and m.ttl is not None]
@@ -179,4 +185,4 @@ def _own_ttl(tail: Tail, fields: Sequence[LifeField]) -> Duration | None:
         return max(marks, key=Duration.approximate_hours)
     if any(m.kind == "tier" for m in tail.marks):
         return None
-    return next((f.ttl for f in fields if f.ttl is not None), None)
+    return next((f.ttl for f in fields if f.ttl is not None or f.tier is not None), None)

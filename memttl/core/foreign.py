@@ -31,7 +31,7 @@ class Census:
         """Count one line."""
         if line.kind in ("entity", "relation"):
             self.server_lines += 1
-            self.entities += line.is_judged or line.too_deep
+            self.entities += line.is_judged or (line.too_deep and line.kind == "entity")
         elif line.kind == "other" and not _is_marker(line):
             self.other_lines += 1
             shape = _shape_of(line)

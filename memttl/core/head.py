@@ -10,26 +10,32 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memttl.core.dates import DateReader, FoundDate, normalise
+from memttl.core.dates import DateReader, FoundDate
+from memttl.core.normal import normalise
 
 
 class Head(NamedTuple):
-    """What stands at the start of a text: leading `dates`, and dates of `ranges`, which are no births."""
+    """What stands at the start of a text: leading `dates`, and dates of `ranges`, which are no births.
 
-    prefix: str | None
+    `prefixes` holds every prefix of the policy that counts there: two only where one goes on with a dash or colon
+    ("todo" and "todo - urgent"); which of them names the tier is up to the order of the rules.
+    """
+
+    prefixes: frozenset[str]
     dates: tuple[FoundDate, ...]
     ranges: tuple[FoundDate, ...]
 
 
-EMPTY_HEAD = Head(None, (), ())
+EMPTY_HEAD = Head(frozenset(), (), ())
 _SPACE = re.compile(r"\s*")
+_ASCII_SPACE = " \t\n\r\v\f\x1c\x1d\x1e\x1f"  # all that \s matches below U+0080
 _BULLETS = re.compile(r"\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+(?:\[[ x]\]\s+)?)*")
 _BEHIND_DATE = re.compile(r"\s*(?:[:：,]|[-–—](?=\s))?\s*")
 # a colon, but not of std::string or of session://path
 _COLON = r"\s*[:：](?![:：]|//)"
 _DASH = r"\s+[-–—](?=\s)"
 _END_OF_PREFIX = re.compile(rf"{_COLON}|{_DASH}|\s*$")
-_BEFORE_DATE_IN_BRACKETS = re.compile(r"\s*(?:[:：,]|\s[-–—](?=\s))?\s*")
+_BEFORE_DATE_IN_BRACKETS = re.compile(r"\s*(?:[:：,]\s*)?")
 _CLOSING = {"[": "]", "(": ")"}
 
 
@@ -37,10 +43,9 @@ class HeadReader:
     """Reads the head of a normalised text, given one policy's prefixes and date formats."""
 
     def __init__(self, prefixes: Iterable[str], dates: DateReader) -> None:
-        # longest first, so that "session notes" is tried before "session"
-        self._prefixes = tuple(sorted({normalise(p) for p in prefixes}, key=lambda p: (-len(p), p)))
+        self._prefixes = tuple(sorted({normalise(p) for p in prefixes}))
         self._dates = dates
-        self._quick = (*self._prefixes, *"0123456789[( \t\n\r\v\f-*+")
+        self._quick = (*self._prefixes, *"0123456789[(-*+", *_ASCII_SPACE)
 
     def read(self, text: str) -> Head:
         """Read the head of `text` (normalised)."""
@@ -51,15 +56,15 @@ class HeadReader:
         at = self._skip_date(text, _end(_SPACE, text, 0), dates, ranges)
         if not dates and not ranges:
             at = self._skip_date(text, _end(_BULLETS, text, 0), dates, ranges)
-        found = None if ranges else self._prefix_at(text, at)
-        if found is None:
-            return Head(None, tuple(dates), tuple(ranges)) if dates or ranges else EMPTY_HEAD
-        prefix, end, inside = found
-        if inside:
-            self._note(text, inside, dates, ranges)
-        else:
-            self._skip_date(text, end, dates, ranges)
-        return Head(prefix, tuple(dates), tuple(ranges))
+        found = [] if ranges else self._prefixes_at(text, at)
+        for _, end, inside in found:
+            if inside:
+                self._note(text, inside, dates, ranges)
+            else:
+                self._skip_date(text, end, dates, ranges)
+        if not (found or dates or ranges):
+            return EMPTY_HEAD
+        return Head(frozenset(prefix for prefix, _, _ in found), tuple(dates), tuple(ranges))
 
     def _skip_date(self, text: str, at: int, dates: list[FoundDate], ranges: list[FoundDate]) -> int:
         """Note the leading date at `at`, if there is one; give where the text goes on."""
@@ -72,18 +77,19 @@ class HeadReader:
     def _note(self, text: str, found: FoundDate, dates: list[FoundDate], ranges: list[FoundDate]) -> None:
         (ranges if self._dates.is_range(text, found) else dates).append(found)
 
-    def _prefix_at(self, text: str, at: int) -> tuple[str, int, FoundDate | None] | None:
-        """Give (prefix, where the text goes on, the date that is part of it) or None."""
+    def _prefixes_at(self, text: str, at: int) -> list[tuple[str, int, FoundDate | None]]:
+        """Give (prefix, where the text goes on, the date that is part of it) of each prefix that counts at `at`."""
         closing = _CLOSING.get(text[at : at + 1])
         start = _end(_SPACE, text, at + 1) if closing else at
+        found = []
         for prefix in self._prefixes:
             if not text.startswith(prefix, start):
                 continue
             end = start + len(prefix)
-            found = self._close(text, end, closing) if closing else self._bare(text, end)
-            if found:
-                return prefix, found[0], found[1]
-        return None
+            rest = self._close(text, end, closing) if closing else self._bare(text, end)
+            if rest:
+                found.append((prefix, *rest))
+        return found
 
     def _close(self, text: str, end: int, closing: str) -> tuple[int, FoundDate | None] | None:
         """The rest of `[session]` or `[session 2026-01-05]`; not of a link, `[session](url)`."""

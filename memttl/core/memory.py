@@ -6,6 +6,7 @@ Called by `plan.py` and by the settled read. Nothing here repairs or reorders: a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import orjson
@@ -18,9 +19,11 @@ _JS_SPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-# orjson reads 1,024 levels, the standard library as many as the Python version likes: one limit, so that every machine
-# plans the same; what lies deeper is kept untouched
-MAX_DEPTH = 900
+# orjson reads 1,024 levels, the standard library as many as Python's stack allows (3.11: 1,000 less the callers'): one
+# limit well below both, so that every machine plans the same; what lies deeper is kept untouched
+MAX_DEPTH = 500
+# NaN and the like, outside of strings: a string that holds such a word is matched whole
+_CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity', re.DOTALL)
 _SERVER_TYPES: dict[str, LineKind] = {"entity": "entity", "relation": "relation"}
 
 
@@ -81,7 +84,7 @@ def _parse_slowly(raw: bytes, number: int) -> Line:
     try:
         value = json.loads(text, parse_constant=_refuse_constant, parse_int=_parse_int)
     except _Constant as e:
-        column = text.find(str(e)) + 1
+        column = next(m.start() for m in _CONSTANT.finditer(text) if m[0] == str(e)) + 1
         return Line(number, "malformed", raw, column=column, problem=f"{e} is no JSON")
     except json.JSONDecodeError as e:
         return Line(number, "malformed", raw, column=e.colno, problem=_problem(e, text))
@@ -126,7 +129,9 @@ def _parse_deep(raw: bytes, number: int) -> Line:
     from memttl.core.spans import is_well_formed, top_level_items
 
     if not is_well_formed(raw):
-        return Line(number, "malformed", raw, column=1, problem="broken JSON, nested thousands deep")
+        return Line(number, "malformed", raw, column=1, problem="broken JSON, nested very deep")
+    if _names_observations_twice(raw):
+        return _twice(raw, number)
     kinds = [raw[start:end] for key, start, end in top_level_items(raw) if key == "type"]
     kind = _SERVER_TYPES.get(json.loads(kinds[-1])) if kinds and kinds[-1].startswith(b'"') else None
     return Line(number, kind or "other", raw, too_deep=True)

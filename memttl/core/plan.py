@@ -109,7 +109,7 @@ def make_plan(
     tally = _Tally()
     for line in read_lines(data):
         _add(tally, line, judge, known_of)
-    refuse_foreign(data, tally.census, malformed=bool(tally.odd.malformed))
+    refuse_foreign(data, tally.census, malformed=bool(tally.odd.malformed) and not keep_malformed)
     if tally.odd.malformed and not keep_malformed:
         raise Malformed(malformed_message(tally.odd.malformed))
     wanted = [v for v in tally.expired if filters is None or filters.match(v)]
@@ -161,9 +161,8 @@ def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> N
 
 def _note_due(nearest: list[Verdict], verdict: Verdict) -> None:
     nearest.append(verdict)
-    if len(nearest) > NEAREST:
-        nearest.sort(key=lambda v: (v.expires_at is None, v.expires_at))
-        nearest.pop()
+    nearest.sort(key=lambda v: (v.expires_at is None, v.expires_at))
+    del nearest[NEAREST:]
 
 
 def refuse_foreign(data: bytes, census: Census, *, malformed: bool) -> None:

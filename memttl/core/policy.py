@@ -1,7 +1,7 @@
 """The policy as one frozen value, compiled; its defaults are the built-in policy.
 
-`settings.py` asks for it by `load_policy`; `classify.py` and `plan.py` judge by it. What may stand in a policy file is
-told in `policy_file.py`, which takes its defaults from here.
+`classify.py` and `plan.py` judge by it. What may stand in a policy file is told in `policy_file.py`, which takes its
+defaults from here; `policy_load.py` reads one.
 """
 
 from __future__ import annotations
@@ -78,21 +78,6 @@ class Policy(NamedTuple):
         import json
 
         return hashlib.sha256(json.dumps(self.given, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-def load_policy(text: str, where: str = BUILT_IN, *, beside: bool = False) -> Policy:
-    """Read a policy; the empty text is the built-in one. `beside`: it lies beside the memory file.
-
-    A policy beside the memory file may come with a cloned repository, and so may name no path outside that folder.
-
-    Raises:
-        BadPolicy: with all problems, each with its dotted place, the value given and what is allowed.
-    """
-    if not text:
-        return Policy(where=where)
-    from memttl.core.policy_load import load  # here: TOML and pydantic's models are not needed for the built-in policy
-
-    return load(text, where, beside=beside)
 
 
 def prefixes_of(policy: Policy) -> set[str]:

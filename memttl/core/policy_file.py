@@ -9,7 +9,16 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from memttl.core.durations import BadDuration, Duration, parse_duration
 from memttl.core.formats import BadFormat, compile_format
@@ -34,6 +43,13 @@ def _grace(value: object) -> Duration:
         raise ValueError(str(e)) from None
 
 
+def _path(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("a path holds no NUL")
+    return value
+
+
+PathText = Annotated[str, Field(min_length=1), AfterValidator(_path)]
 Ttl = Annotated[Duration, PlainValidator(_ttl, json_schema_input_type=str | int)]
 Grace = Annotated[Duration, PlainValidator(_grace, json_schema_input_type=str | int)]
 Names = Annotated[list[str], Field(min_length=1)]
@@ -80,7 +96,7 @@ class RuleTable(_Table):
         for pattern in value or ():
             try:
                 re.compile(pattern)
-            except re.error as e:
+            except (re.error, OverflowError, RecursionError) as e:
                 raise ValueError(f"{pattern!r} is no regular expression: {e}") from None
         return value
 
@@ -96,6 +112,14 @@ class DatesTable(_Table):
 
     formats: list[str] = []
     labels: list[Annotated[str, Field(min_length=1)]] = []
+
+    @field_validator("labels")
+    @classmethod
+    def _not_blank(cls, value: list[str]) -> list[str]:
+        for label in value:
+            if not label.strip(" \t:："):
+                raise ValueError(f'{label!r}: a label is the words before the colon, such as "Knowledge captured"')
+        return value
 
     @field_validator("formats")
     @classmethod
@@ -146,7 +170,7 @@ class BackupsTable(_Table):
 class ArchiveTable(_Table):
     """Where removed observations are kept as a memory file of their own; off without a path."""
 
-    path: str | None = Field(default=None, min_length=1)
+    path: PathText | None = None
     max_age: Ttl = _DEFAULT.archive_max_age
 
 
@@ -160,7 +184,7 @@ class AuditTable(_Table):
 class StateTable(_Table):
     """Where memttl keeps backups and the audit log; beside the memory file without a dir."""
 
-    dir: str | None = Field(default=None, min_length=1)
+    dir: PathText | None = None
 
 
 class PolicyFile(_Table):
@@ -239,10 +263,7 @@ def _sentence(error: Any, raw: dict[str, Any]) -> str:
 
 
 def _keys_beside(keys: tuple[int | str, ...]) -> list[str]:
-    table: type[BaseModel] = PolicyFile
-    for key in keys[:-1]:
-        if isinstance(key, str) and key in _TABLES:
-            table = _TABLES[key]
+    table = _TABLES[str(keys[0])] if len(keys) > 1 else PolicyFile
     return list(table.model_fields)
 
 

@@ -1,4 +1,4 @@
-"""TOML text into a `Policy`, with all problems at once. Called by `policy.load_policy`."""
+"""TOML text into a `Policy`, with all problems at once. Called by `settings.py`, where there is a policy file."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from memttl.core.dates import normalise
 from memttl.core.formats import compile_format
 from memttl.core.near import near
-from memttl.core.policy import BUILT_IN_TIERS, PERMANENT_RULE, Policy, Tier
+from memttl.core.normal import normalise
+from memttl.core.policy import BUILT_IN, BUILT_IN_TIERS, PERMANENT_RULE, Policy, Tier
 from memttl.core.policy_file import VERSION, PolicyFile, place_of, problems_of
 from memttl.core.rules import Rule, compile_rule
 from memttl.core.zones import read_zone
 from memttl.errors import BadPolicy
 
 
-def load(text: str, where: str, *, beside: bool) -> Policy:
-    """Read, validate and compile a policy file's text; see `load_policy`.
+def load_policy(text: str, where: str = BUILT_IN, *, beside: bool = False) -> Policy:
+    """Read a policy file's text; the empty text says what the built-in policy says.
+
+    A policy `beside` the memory file may come with a cloned repository, and so may name no path outside that folder.
 
     Raises:
-        BadPolicy: with all problems.
+        BadPolicy: with all problems, each with its dotted place, the value given and what is allowed.
     """
     try:
         raw = tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as e:
+    except (ValueError, RecursionError) as e:  # tomllib lets a number of thousands of digits raise a plain ValueError
         raise BadPolicy(where, (f"no TOML: {e}",)) from None
     version = raw.get("version", VERSION)
     if type(version) is int and version > VERSION:

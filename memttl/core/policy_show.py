@@ -44,6 +44,8 @@ def policy_toml(policy: Policy) -> str:
 def _top(policy: Policy, file: PolicyFile) -> Iterator[Value]:
     for key in ("version", "timezone", "default_tier"):
         yield Value("", key, toml(getattr(file, key)), _source(policy, key))
+    if file.rules == []:  # no table says so: without this line the built-in rules would be read back
+        yield Value("", "rules", "[]", policy.where)
 
 
 def _tiers(policy: Policy) -> Iterator[Value]:
@@ -96,5 +98,5 @@ def toml(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(toml(v) for v in value) + "]"
     if isinstance(value, str | Duration):
-        return json.dumps(str(value), ensure_ascii=False)
+        return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # raw, TOML refuses it
     return str(value)

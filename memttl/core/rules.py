@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memttl.core.dates import normalise
+from memttl.core.normal import normalise
 
 
 class Subject(NamedTuple):
-    """What rules look at: the prefix found at the head, the entity's name and type, and the text as written."""
+    """What rules look at: the prefixes found at the head, the entity's name and type, and the text as written."""
 
-    prefix: str | None
+    prefixes: frozenset[str]
     entity: str
     entity_type: str | None
     text: str
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 
     def mismatch(self, subject: Subject) -> str:
         """Say which condition does not hold; empty when all hold and the rule matches."""
-        if self.prefixes and subject.prefix not in self.prefixes:
+        if self.prefixes and self.prefixes.isdisjoint(subject.prefixes):
             return "no such prefix"
         if self.entity_type and not _any_glob(self.entity_type, subject.entity_type):
             return "another entity type"
@@ -71,8 +71,17 @@ def compile_rule(
 
 def glob(text: str) -> re.Pattern[str]:
     """Compile a glob with `*` and `?`; it is matched against a normalised name."""
-    parts = (".*" if c == "*" else "." if c == "?" else re.escape(c) for c in normalise(text))
-    return re.compile("".join(parts), re.DOTALL)
+    return compile_glob(normalise(text))
+
+
+def compile_glob(text: str) -> re.Pattern[str]:
+    """Compile a glob as it is written, to be matched against whole names."""
+    first, *rest = ("".join("." if c == "?" else re.escape(c) for c in piece) for piece in text.split("*"))
+    if not rest:
+        return re.compile(first, re.DOTALL)
+    # atomic: each piece is taken where it is first found, so that many stars do not multiply
+    between = "".join(f"(?>.*?{piece})" for piece in rest[:-1])
+    return re.compile(f"{first}{between}.*{rest[-1]}", re.DOTALL)
 
 
 def _any_glob(globs: tuple[re.Pattern[str], ...], name: str | None) -> bool:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from memttl.core.dates import normalise
 from memttl.core.model import Verdict
 from memttl.core.near import near
-from memttl.core.rules import glob
+from memttl.core.normal import normalise
+from memttl.core.rules import compile_glob, glob
 from memttl.errors import UnknownEntity, UsageError
 
 
@@ -61,8 +61,7 @@ def match_names(wanted: str, names: frozenset[str], *, glob_may_miss: bool = Fal
     """
     if wanted in names:
         return frozenset({wanted})
-    parts = (".*" if c == "*" else "." if c == "?" else re.escape(c) for c in wanted)
-    pattern = re.compile("".join(parts), re.DOTALL)
+    pattern = compile_glob(wanted)
     found = frozenset(n for n in names if pattern.fullmatch(n))
     if found or (glob_may_miss and ("*" in wanted or "?" in wanted)):
         return found
@@ -86,7 +85,7 @@ def text_matcher(text: str | None, *, exact: bool = False, pattern: bool = False
     if pattern:
         try:
             compiled = re.compile(text)
-        except re.error as e:
+        except (re.error, OverflowError, RecursionError) as e:
             raise UsageError(f"--pattern {text!r} is no regular expression: {e}.") from None
         return lambda candidate: compiled.search(candidate) is not None
     folded = normalise(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memttl.errors import CannotCreate
-from memttl.files.state import own_file, refusal
+from memttl.files.state import open_own, own_file, read_own, refusal
 
 FIRST = "0" * 64  # what the first line of a log carries
 VERSION = 1
@@ -50,7 +50,7 @@ def _write_whole(descriptor: int, data: bytes) -> None:
     try:
         while view:
             view = view[os.write(descriptor, view) :]
-    except OSError:
+    except BaseException:  # Ctrl-C, too
         os.ftruncate(descriptor, begun)
         raise
 
@@ -68,7 +68,7 @@ def digest_of(line: bytes) -> str:
     """Give what the next line carries: SHA-256 of this line's JSON without `raw`, or of a torn line's bytes."""
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return hashlib.sha256(line).hexdigest()
     if isinstance(event, dict):
         event.pop("raw", None)
@@ -101,28 +101,38 @@ def read_events(path: Path) -> list[dict[str, Any]]:
     """Give the log's events in order; lines that cannot be read are left out. No log: none.
 
     Raises:
-        CannotCreate: a newer memttl wrote it.
+        CannotCreate: a newer memttl wrote it, or it is no regular file.
         NoPermission: it may not be read.
     """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    except OSError as e:
-        raise refusal(e, f"The audit log {path} cannot be read") from None
     events = []
-    for line in data.split(b"\n"):
+    for line in read_own(path).split(b"\n"):
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
-            if event.get("v", 0) > VERSION:
+            version = event.get("v")
+            if isinstance(version, (int, float)) and version > VERSION:
                 raise CannotCreate(
                     f"A newer memttl wrote the audit log {path}; nothing was done.", hint="Update memttl."
                 )
             events.append(event)
     return events
+
+
+def is_open(path: Path) -> bool:
+    """Say whether the last line of the log is of a run that has not ended; reads little more than that line.
+
+    Raises:
+        NoPermission, CannotCreate: it cannot be read, or is no regular file.
+    """
+    with open_own(path) as f:
+        last, _ = _last_line(f.fileno())
+    try:
+        event = json.loads(last)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(event, dict) and str(event.get("event")).startswith(("begin", "removed"))
 
 
 def unfinished_run(events: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

@@ -32,9 +32,11 @@ def write_backup(path: Path, data: bytes, like: os.stat_result) -> None:
         own_file(part, like)
         part.rename(path)
         sync_folder(path.parent)
-    except OSError as e:
+    except BaseException as e:
         part.unlink(missing_ok=True)
-        raise refusal(e, f"The backup {path} cannot be written") from None
+        if isinstance(e, OSError):
+            raise refusal(e, f"The backup {path} cannot be written") from None
+        raise
 
 
 def write_new(path: Path, data: bytes) -> None:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memttl.errors import Interrupted, MemttlError
+from memttl.errors import AS_IT_WAS, Interrupted, MemttlError
 from memttl.files import versions
 from memttl.files.backups import backup_name, write_backup
 from memttl.files.folder import READ
@@ -197,14 +197,11 @@ class _Writer:
             with contextlib.suppress(MemttlError):  # the next run settles it by what lies in the state folder
                 self._log_end()
         if isinstance(error, KeyboardInterrupt):
-            words = "Interrupted; the memory file is as it was."
-            if applied:
-                words = f"Interrupted after the memory file had been written; its backup is {self.backup}."
-            return Interrupted(words, applied=applied)
-        if isinstance(error, OSError):
+            error = Interrupted(f"Interrupted; {AS_IT_WAS}.", hint=f"The backup is {self.backup}." if applied else None)
+        elif isinstance(error, OSError):
             error = refusal(error, f"The new version of {self.snapshot.path} cannot be written")
-        if isinstance(error, MemttlError):
-            error.applied = applied
+        if applied and isinstance(error, MemttlError):
+            error.after_the_write()
         return error
 
     def _drop_own_files(self) -> None:

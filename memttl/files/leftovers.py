@@ -10,24 +10,33 @@ import re
 from pathlib import Path
 
 from memttl.files import audit, versions
-from memttl.files.state import State
+from memttl.files.state import State, refusal
 
 _SERVER_LEFTOVER = r"\.[0-9a-f]{32}\.tmp"
 _YOUNG_S = 60.0  # the server's temporary file lives for milliseconds
 
 
 def needs_recovery(state: State) -> bool:
-    """Say whether something lies in the state folder that a writing run must judge; reads the folder's names only."""
-    return state.beside.is_dir() and any(versions.is_leftover(name) for name in os.listdir(state.beside))
+    """Say whether something lies in the state folder that a writing run must judge; reads the folder's names only.
+
+    Raises:
+        NoPermission: the folder may not be read.
+    """
+    try:
+        return any(versions.is_leftover(name) for name in os.listdir(state.beside))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as e:
+        raise refusal(e, f"The state folder {state.beside} cannot be read") from None
 
 
 def unfinished(state: State) -> list[str]:
     """Give a sentence for each thing that a killed run, or a late writer, left behind."""
-    if not needs_recovery(state):
-        return []
     told = []
-    if audit.unfinished_run(audit.read_events(state.audit)) is not None:
-        told.append("an earlier run was killed; the next run that writes tidies up after it")
+    if state.audit.exists() and audit.is_open(state.audit):
+        told.append("an earlier run was killed, or is at work still; the next applied run tidies up after it")
+    if not needs_recovery(state):
+        return told
     for name in sorted(os.listdir(state.beside)):
         journal = versions.Journal.read(name)
         if journal is not None and _holds_an_update(state.beside / name, journal):

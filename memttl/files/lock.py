@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memttl.errors import Locked
+from memttl.errors import AS_IT_WAS, Locked
 from memttl.files.state import State, own_file, refusal
 
 PATIENCE_S = 10.0
@@ -46,7 +46,7 @@ def _acquire(file: object, portalocker: object, deadline: float, name: str) -> N
             portalocker.lock(file, flags)  # type: ignore[attr-defined]
         except portalocker.exceptions.LockException:  # type: ignore[attr-defined]
             if time.monotonic() > deadline:
-                raise Locked(f"Another memttl holds {name}; the memory file is as it was.") from None
+                raise Locked(f"Another memttl holds {name}; {AS_IT_WAS}.") from None
             time.sleep(0.05)
         else:
             return

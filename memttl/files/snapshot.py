@@ -58,7 +58,7 @@ def read_settled(
     Raises:
         NoMemoryFile, NoPermission: it cannot be read.
         TryAgain: it does not come to rest within 10 s.
-        Malformed, Foreign: as `look` said, once the file is at rest.
+        MemttlError: as `look` said, of a file that is whole or at rest.
     """
     begun = time.monotonic()
     snapshot, rested_s = read_once(path), 0.0
@@ -66,11 +66,13 @@ def read_settled(
         error: MemttlError | None = None
         try:
             result, unfinished = look(snapshot.data)
-        except (Malformed, Foreign) as e:
-            error, unfinished = e, True
+        except MemttlError as e:
+            error, unfinished = e, isinstance(e, (Malformed, Foreign))
         looks_whole = not unfinished and bool(snapshot.data)
         is_quiet = _is_quiet(snapshot, clock())
         if looks_whole and (proven or is_quiet):
+            if error is not None:
+                raise error
             return snapshot, result
         if time.monotonic() - begun > PATIENCE_S:
             raise TryAgain(f"{path} is being written and did not come to rest within {PATIENCE_S:.0f} s.")
@@ -111,6 +113,8 @@ def read_once(path: Path) -> Snapshot:
                 raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
             data = _read_whole(descriptor)
             after = os.fstat(descriptor)
+        except OSError as e:  # a disk that fails; a network folder that went away
+            raise NoPermission(f"{path} cannot be read ({e.strerror}).") from None
         finally:
             os.close(descriptor)
         if identity(before) == identity(after) and len(data) == after.st_size:
@@ -143,6 +147,19 @@ def refuse_hard_links(snapshot: Snapshot, beside: Path) -> None:
 def _own_names(snapshot: Snapshot, beside: Path) -> int:
     entries = [entry.stat(follow_symlinks=False) for entry in os.scandir(beside)] if beside.is_dir() else []
     return sum((found.st_dev, found.st_ino) == (snapshot.stat.st_dev, snapshot.stat.st_ino) for found in entries)
+
+
+def refuse_read_only(snapshot: Snapshot) -> None:
+    """Refuse a file that its own owner may not write: a rename would go through all the same, against that wish.
+
+    Raises:
+        NoPermission: why, and what to do.
+    """
+    mode = stat.S_IMODE(snapshot.stat.st_mode)
+    if not mode & stat.S_IWUSR:
+        raise NoPermission(
+            f"{snapshot.path} is read-only (mode {mode:04o}); nothing was done.", hint="chmod u+w it, if it may change."
+        )
 
 
 def _open(path: Path) -> int:

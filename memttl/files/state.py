@@ -6,14 +6,16 @@ repository may have planted.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
+import io
 import os
 import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from memttl.errors import CannotCreate, MemttlError, NoPermission
+from memttl.errors import AS_IT_WAS, CannotCreate, MemttlError, NoPermission
 
 FOLDER = ".memttl"
 
@@ -54,11 +56,13 @@ def prepare(state: State, like: os.stat_result) -> None:
         NoPermission, CannotCreate: a folder cannot be made, or a link stands where it should be.
     """
     try:
-        for folder in (state.beside.parent, state.beside):
-            _folder(folder, like)
+        _folder(state.beside.parent, like, is_shared=True)
+        _folder(state.beside, like)
         _once(state.beside.parent / ".gitignore", b"*\n", like)
         if state.kept != state.beside:
-            state.kept.parent.mkdir(parents=True, exist_ok=True)
+            for folder in reversed(state.kept.parents):
+                if not folder.is_dir():  # with sudo the parents must not be root's either
+                    _folder(folder, like, is_shared=True)
             _folder(state.kept, like)
             _check_path(state, like)
         _folder(state.backups, like)
@@ -68,7 +72,10 @@ def prepare(state: State, like: os.stat_result) -> None:
 
 def refusal(e: OSError, what: str) -> MemttlError:
     """Turn an operating system's no into ours: permission and read-only are 77, everything else is 73."""
-    message = f"{what} ({e.strerror or e}); the memory file is as it was."
+    is_link = e.errno == errno.ELOOP  # all of ours are opened with O_NOFOLLOW
+    message = f"{what} ({'a link stands in its place' if is_link else e.strerror or e}); {AS_IT_WAS}."
+    if is_link:
+        return NoPermission(message, hint="Move the link away; memttl writes its state through none.")
     if isinstance(e, PermissionError) or e.errno == errno.EROFS:
         return NoPermission(message, hint="Run memttl as the file's owner, in a folder that may be written.")
     return CannotCreate(message, hint="Free some space or mend the folder, then run the command again.")
@@ -78,25 +85,40 @@ def _check_path(state: State, like: os.stat_result) -> None:
     """Where state lies elsewhere, its `path` file says which memory file it belongs to."""
     owner = state.kept / "path"
     _once(owner, os.fsencode(state.memory) + b"\n", like)
-    if owner.read_bytes() != os.fsencode(state.memory) + b"\n":
+    if read_own(owner) != os.fsencode(state.memory) + b"\n":
         raise CannotCreate(
             f"The state folder {state.kept} belongs to another memory file (see its file `path`).",
             hint="Name another state folder, or move that one away.",
         )
 
 
-def _folder(path: Path, like: os.stat_result) -> None:
+def _folder(path: Path, like: os.stat_result, *, is_shared: bool = False) -> None:
+    """Make a folder, or check one that is there. `is_shared`: other memory files have state in it too."""
+    mode = stat.S_IMODE(like.st_mode) & 0o777
+    mode |= (mode & 0o444) >> 2 | 0o700
     try:
         path.mkdir(mode=0o700)
     except FileExistsError:
-        if not stat.S_ISDIR(path.lstat().st_mode):
-            raise NoPermission(
-                f"{path} is no folder (a link, perhaps), so nothing is written there.",
-                hint="Move it away; memttl makes its own state folder.",
-            ) from None
+        _check_folder(path)
+        found = stat.S_IMODE(path.lstat().st_mode)
+        if found & ~mode and not is_shared:  # the memory file was closed to others after the last run
+            with contextlib.suppress(PermissionError):
+                path.chmod(found & mode)
         return
-    mode = stat.S_IMODE(like.st_mode) & 0o777
-    _own(path, like, mode | (mode & 0o444) >> 2)
+    try:
+        _own(path, like, mode)
+    except NoPermission:
+        path.rmdir()  # a folder of the wrong user's would lock the right one out
+        raise
+
+
+def _check_folder(path: Path) -> None:
+    mode = path.lstat().st_mode
+    hint = "Move it away; memttl makes its own state folder."
+    if stat.S_ISLNK(mode):
+        raise NoPermission(f"{path} is a link, and memttl writes its state through none; {AS_IT_WAS}.", hint=hint)
+    if not stat.S_ISDIR(mode):
+        raise CannotCreate(f"{path} is no folder, so nothing can be kept in it; {AS_IT_WAS}.", hint=hint)
 
 
 def _own(path: Path, like: os.stat_result, mode: int) -> None:
@@ -105,6 +127,11 @@ def _own(path: Path, like: os.stat_result, mode: int) -> None:
         try:
             os.chown(path, like.st_uid, like.st_gid, follow_symlinks=False)
         except PermissionError:
+            if made.st_uid != like.st_uid:
+                raise NoPermission(
+                    f"The memory file belongs to another user, as whom nothing can be written here; {AS_IT_WAS}.",
+                    hint="Run memttl as the file's owner.",
+                ) from None
             mode &= 0o700  # not the memory file's group: then nobody's but the owner's
     path.chmod(mode)
 
@@ -120,8 +147,41 @@ def _once(path: Path, data: bytes, like: os.stat_result) -> None:
 
 
 def own_file(path: Path, like: os.stat_result) -> None:
-    """Give a file of ours the memory file's owner, group and mode, without execute bits, never wider."""
-    _own(path, like, stat.S_IMODE(like.st_mode) & 0o666)
+    """Give a file of ours the memory file's owner, group and mode, without execute bits, never wider for others."""
+    _own(path, like, stat.S_IMODE(like.st_mode) & 0o666 | 0o600)
+
+
+def read_own(path: Path) -> bytes:
+    """Read a file of ours whole; b"" where there is none.
+
+    Raises:
+        NoPermission, CannotCreate: it cannot be read, or a link or a pipe was planted in its place.
+    """
+    try:
+        with open_own(path) as f:
+            return f.read()
+    except FileNotFoundError:
+        return b""
+
+
+def open_own(path: Path) -> io.BufferedReader:
+    """Open a file of ours for reading.
+
+    Raises:
+        FileNotFoundError: there is none.
+        NoPermission, CannotCreate: it cannot be read, or a link or a pipe was planted in its place.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        raise
+    except OSError as e:
+        raise refusal(e, f"{path} cannot be read") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise CannotCreate(f"{path} is no regular file; {AS_IT_WAS}.", hint="Move it away.")
+    return os.fdopen(descriptor, "rb")
 
 
 def sync_folder(path: Path) -> None:

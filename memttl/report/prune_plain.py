@@ -20,7 +20,8 @@ def _removals(outcome: PruneOutcome) -> Iterator[str]:
     for (entity, entity_type), verdicts in groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type)):
         yield f"{visible(entity)} ({visible(entity_type or 'no type')})"
         for verdict in verdicts:
-            yield f"  - {verdict.tier}, {age_words(verdict.created_at, outcome.now)}: {verdict.reason}"
+            age = age_words(verdict.created_at, outcome.now)
+            yield visible(f"  - {verdict.tier}, age {age}: {verdict.reason}")
             yield f"    {observation_text(verdict.observation)}"
     if outcome.plan.removals:
         yield ""
@@ -28,6 +29,10 @@ def _removals(outcome: PruneOutcome) -> Iterator[str]:
 
 def closing(outcome: PruneOutcome) -> list[str]:
     """Give the last lines, the same at a terminal: the totals, or in two lines why nothing goes and what to do."""
+    return [visible(line) for line in _closing(outcome)]  # the name of a file may hold escapes as well
+
+
+def _closing(outcome: PruneOutcome) -> list[str]:
     plan, counts = outcome.plan, outcome.plan.counts
     if plan.refusals:
         refused = [f"Refused, and nothing was removed: {reason}." for reason in plan.refusals]
@@ -63,13 +68,17 @@ def _nothing(outcome: PruneOutcome) -> list[str]:
     plan, counts = outcome.plan, outcome.plan.counts
     if not counts.observations:
         return [f"Nothing to remove: {outcome.file} holds no observations."]
-    parts = [f"no rule names {plan.unruled}", f"{counts.unknown_age} are of unknown age", f"{counts.pinned} are pinned"]
-    shown = [part for part, n in zip(parts, (plan.unruled, counts.unknown_age, counts.pinned), strict=True) if n]
-    due = f"; next due: {_due(plan.next_due[0])}" if plan.next_due else "; nothing is due later"
+    if plan.waiting:
+        later = plural(plan.waiting, "observation")
+        return [
+            f"What was approved is gone from the file already. {later} expired meanwhile and will go at the next run."
+        ]
+    rows = [(plan.unruled, "named by no rule"), (counts.unknown_age, "of unknown age"), (counts.pinned, "pinned")]
+    shown = ", ".join(f"{n} {what}" for n, what in rows if n) or "all wait for their day"
+    due = f"Next due: {_due(plan.next_due[0])}" if plan.next_due else "Nothing is due later."
     what = "has expired" if not counts.expired else "that the filters name has expired"
-    head = f"Nothing {what} among {plural(counts.observations, 'observation')}"
     return [
-        f"{head}: {', '.join(shown) or 'all wait for their day'}{due}.",
+        f"Nothing {what} among {plural(counts.observations, 'observation')}: {shown}. {due}",
         'To let one go, date it and name its tier ("[session] 2026-04-01: …"), end it with [expires 2026-12-31], or '
         "write [[rules]] in memttl.toml; `memttl explain` tells why each stays.",
     ]
@@ -78,4 +87,5 @@ def _nothing(outcome: PruneOutcome) -> list[str]:
 def _due(verdict: Verdict) -> str:
     assert verdict.expires_at is not None
     text = observation_text(verdict.observation)
-    return f"{verdict.expires_at:%Y-%m-%d} {visible(verdict.entity)}: {text if len(text) < 60 else text[:59] + '…'}"
+    shown = text if len(text) <= 60 else text[:59] + "…"
+    return f"{verdict.expires_at:%Y-%m-%d} in {visible(verdict.entity)}: {shown}"

@@ -3,43 +3,75 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
 from memttl.report.prune_plain import closing
 from memttl.report.text import age_words, observation_text, visible
 
+GAP = 2
 
-def render(outcome: PruneOutcome, *, width: int, color: bool) -> str:
-    """Give the outcome as a table `width` columns wide, then the totals."""
+
+def render(outcome: PruneOutcome, *, width: int, color: bool, with_plan: bool = True) -> str:
+    """Give the outcome as a table `width` columns wide, then the totals; the totals alone without `with_plan`."""
     out = io.StringIO()
     console = Console(
         file=out, width=width, force_terminal=color, no_color=not color, color_system="standard" if color else None,
         highlight=False, emoji=False, markup=False, legacy_windows=False,
     )  # fmt: skip
-    if outcome.plan.removals:
-        console.print(_table(outcome, width))
+    if with_plan and outcome.plan.removals:
+        widths = _widths(outcome, width)
+        console.print(_row(widths, *(Text(word, style="bold") for word in ("Tier", "Age", "Why", "Text"))))
+        by_entity = groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type, v.line))
+        for (entity, entity_type, _), verdicts in by_entity:
+            title = f"{visible(entity)} ({visible(entity_type or 'no type')})"
+            console.print(Text(title, style="bold", overflow="ellipsis", no_wrap=True))
+            for verdict in verdicts:
+                console.print(_verdict_row(verdict, outcome, widths))
+        console.print()
     for line in closing(outcome):
-        console.print(Text(line))
+        console.print(Text(line), soft_wrap=True)
     return out.getvalue()
 
 
-def _table(outcome: PruneOutcome, width: int) -> Table:
-    table = Table(box=None, pad_edge=False, expand=False, show_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("Tier", style="cyan", no_wrap=True)
-    table.add_column("Age", justify="right", no_wrap=True)
-    table.add_column("Why", max_width=max(20, width // 3))
-    table.add_column("Text", ratio=1, no_wrap=True, overflow="ellipsis")
-    for (entity, entity_type), verdicts in groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type)):
-        title = Text(f"{visible(entity)} ({visible(entity_type or 'no type')})", style="bold", overflow="ellipsis")
-        table.add_row("", "", "", "")
-        table.add_row(Text(""), Text(""), Text(""), title)
-        for verdict in verdicts:
-            age = age_words(verdict.created_at, outcome.now)
-            text = Text(observation_text(verdict.observation))
-            table.add_row(Text(str(verdict.tier)), Text(age), Text(verdict.reason), text)
-    return table
+def _verdict_row(verdict: Verdict, outcome: PruneOutcome, widths: Sequence[int]) -> Table:
+    lines = -(-len(verdict.reason) // widths[2])
+    return _row(
+        widths,
+        Text(visible(str(verdict.tier)), style="cyan"),
+        Text(age_words(verdict.created_at, outcome.now)),
+        Text(visible(verdict.reason)),
+        _shortened(observation_text(verdict.observation), lines, widths[3]),
+    )
+
+
+def _shortened(text: str, lines: int, width: int) -> Text:
+    """Cut a text to about as many lines as its reason takes; a word that does not fit costs the end of a line."""
+    shown = Text(text, overflow="fold")
+    shown.truncate(width if lines == 1 else lines * width - lines * 8, overflow="ellipsis")
+    return shown
+
+
+def _row(widths: Sequence[int], *cells: Text) -> Table:
+    """One row as a table of its own, so that an entity's name can run over all columns."""
+    grid = Table.grid(padding=(0, GAP, 0, 0))
+    for place, column in enumerate(widths):
+        grid.add_column(width=column, justify="right" if place == 1 else "left")
+    grid.add_row(*cells)
+    return grid
+
+
+def _widths(outcome: PruneOutcome, width: int) -> tuple[int, int, int, int]:
+    """Columns for tier and age as they need, the rest in two parts for the reason and the text."""
+    verdicts = outcome.plan.removals
+    tier = min(16, max(4, *(len(str(v.tier)) for v in verdicts)))
+    age = max(3, *(len(age_words(v.created_at, outcome.now)) for v in verdicts))
+    rest = max(16, width - tier - age - 4 * GAP)
+    why = max(8, min(rest * 2 // 5, max(len(v.reason) for v in verdicts)))
+    return tier, age, why, rest - why

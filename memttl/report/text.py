@@ -38,8 +38,8 @@ def plural(count: int, noun: str) -> str:
 
 
 def age_words(born: When | None, now: datetime) -> str:
-    """Say how old something born then is, in whole days; `age unknown` without a birth."""
+    """Say how old something born then is, in whole days; `unknown` without a birth."""
     if born is None:
-        return "age unknown"
+        return "unknown"
     day = born.astimezone(UTC).date() if isinstance(born, datetime) else born
     return plural(max(0, (now.astimezone(UTC).date() - day).days), "day")

@@ -15,9 +15,10 @@ from memttl.core.memory import entity_names
 from memttl.core.model import NOTHING_KNOWN, Known
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
+from memttl.errors import Interrupted, UnknownEntity
 from memttl.files.ladder import WritePath
 from memttl.files.pace import DEFAULT_PACE, Pace
-from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links
+from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, state_of
 from memttl.settings import Settings
 
@@ -83,6 +84,7 @@ def prune(
     _refuse_hard_links(snapshot, state, request)
     if planned.dry_run:
         return planned
+    refuse_read_only(snapshot)
     if ask is not None and not ask(planned):
         return planned._replace(declined=True)
     return _write(settings, request, state, snapshot, planned, step)
@@ -130,10 +132,16 @@ def _look(
 
 
 def _plan_of(data: bytes, settings: Settings, request: Request, approval: Approval | None) -> Plan:
+    judge = make_judge(settings.policy, settings.now)
+    try:
+        filters = _filters(data, settings, request)
+    except UnknownEntity:
+        make_plan(data, judge, keep_malformed=request.keep_malformed)  # half of a file is refused as such
+        raise
     return make_plan(
         data,
-        make_judge(settings.policy, settings.now),
-        filters=_filters(data, settings, request),
+        judge,
+        filters=filters,
         keep_malformed=request.keep_malformed,
         force=request.force,
         approval=approval,
@@ -171,7 +179,10 @@ def _write(
     outcome = planned._replace(plan=done.plan, warnings=(*planned.warnings, *session.warnings))
     if done.run is None:
         return outcome
-    _thin_backups(state, settings)
+    try:
+        _thin_backups(state, settings)
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted.", hint=f"The backup is {done.backup}.", applied=True) from None
     return outcome._replace(applied=True, run=done.run, backup=str(done.backup))
 
 

@@ -1,0 +1,86 @@
+"""How commands speak: results on stdout, questions and warnings on stderr, answers from the terminal.
+
+Nothing that happens to these streams is a traceback: a reader that went away (`| head -1`), one that was never there
+(`>&-`), characters that an encoding lacks. `cli.py` and every command print through here; it must stay light.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from memttl.errors import AS_IT_WAS, CannotPrint, Interrupted
+
+
+def settle_streams() -> None:
+    """Make the standard streams safe to use: no descriptor missing, no character refused."""
+    while True:  # where one of the three is closed, the memory file itself would be opened in its place
+        descriptor = os.open(os.devnull, os.O_RDWR)
+        if descriptor > 2:
+            os.close(descriptor)
+            break
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+def put(text: str) -> None:
+    """Print a result on stdout.
+
+    Raises:
+        CannotPrint: it cannot be written (a full disk).
+    """
+    try:
+        _write(sys.stdout, text)
+    except OSError as e:
+        raise CannotPrint(f"The result cannot be printed ({e.strerror}).") from None
+
+
+def say(text: str) -> None:
+    """Print a message, question or warning on stderr; where that cannot be written, the work goes on."""
+    try:
+        _write(sys.stderr, text if text.endswith("\n") else text + "\n")
+    except OSError:
+        return
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is None:
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as e:
+        # what is left in the buffer goes nowhere, so that no flush at exit complains
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(e, BrokenPipeError):
+            raise
+
+
+def can_ask() -> bool:
+    """True when standard input is a terminal, so that somebody can answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def ask(question: str) -> bool:
+    """Ask on stderr until the answer is yes or no; no is the default.
+
+    Raises:
+        Interrupted: Ctrl-C or the end of input.
+    """
+    while True:
+        try:
+            # not typer.confirm: it prints a space on stdout, where only the result may stand
+            _write(sys.stderr, f"{question} [y/N]: ")
+            answer = sys.stdin.readline()
+        except KeyboardInterrupt:
+            answer = ""
+        if not answer:
+            say("")
+            raise Interrupted(f"Interrupted; {AS_IT_WAS}.")
+        word = answer.strip().lower()
+        if word in ("", "n", "no", "y", "yes"):
+            return word.startswith("y")
+        say("Answer y or n.")

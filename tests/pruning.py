@@ -1,0 +1,66 @@
+"""The use case prune in this process or in a forked child, on a copy of a fixture; what it left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memttl.core.outcome import PruneOutcome
+from memttl.settings import Given, Settings, resolve
+from memttl.workflow.prune import Request, prune
+
+NOW = "2026-06-01T12:00:00Z"
+STEPS = (
+    ["start", "backup written", "new version written", "begin logged", "replaced", "folder synced", "end logged"]
+)  # fmt: skip
+
+
+def settings_of(path: Path, *, policy: str = "", now: str = NOW, **environ: str) -> Settings:
+    """The settings of one memory file; a policy's text is written beside it."""
+    if policy:
+        (path.parent / "memttl.toml").write_text(policy, encoding="utf-8")
+    return resolve(str(path), Given(now=now), environ, datetime.now(UTC))
+
+
+def pruned(
+    path: Path,
+    *,
+    policy: str = "",
+    now: str = NOW,
+    ask: Callable[[PruneOutcome], bool] = lambda _: True,
+    step: Callable[[str], None] = lambda _: None,
+    **request: Any,
+) -> PruneOutcome:
+    """The outcome of an applied prune of `path`."""
+    return prune(settings_of(path, policy=policy, now=now), Request(**request), ask=ask, step=step)
+
+
+def at(name: str, act: Callable[[], object]) -> Callable[[str], None]:
+    """A `step` that acts once, when the write comes to the step of this name."""
+    done: list[object] = []
+
+    def step(reached: str) -> None:
+        if reached == name and not done:
+            done.append(act())
+
+    return step
+
+
+def state_folder(path: Path) -> Path:
+    """The state folder of a memory file that lies beside it."""
+    return path.parent / ".memttl" / path.name
+
+
+def events_of(path: Path) -> list[dict[str, Any]]:
+    """The audit log of a memory file, event by event."""
+    log = state_folder(path) / "audit.jsonl"
+    return [json.loads(line) for line in log.read_bytes().splitlines()] if log.exists() else []
+
+
+def names_in(folder: Path) -> list[str]:
+    """All names in a folder, sorted."""
+    return sorted(os.listdir(folder))

@@ -1,0 +1,87 @@
+"""The README tells the truth: its console blocks print what they show, its TOML is valid, its words exist."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from process import ROOT, memttl
+
+from memttl.cli import app
+from memttl.core.policy_load import load_policy
+from memttl.errors import ExitCode
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def console_runs() -> list[tuple[str, str]]:
+    runs = []
+    for block in blocks("console"):
+        for run in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = run.partition("\n")
+            runs.append((command, output))
+    return runs
+
+
+@pytest.mark.parametrize(("command", "output"), console_runs(), ids=lambda text: text[:60])
+def test_console_block_prints_what_it_shows(command: str, output: str) -> None:
+    words = shlex.split(command)
+    assert words[0] == "memttl"
+    assert memttl(*words[1:], cwd=ROOT).stdout == output
+
+
+@pytest.mark.parametrize("text", blocks("toml"))
+def test_toml_block_is_a_valid_policy(text: str) -> None:
+    assert load_policy(text, "README.md").given
+
+
+def test_json_verdict_is_the_one_that_prune_prints() -> None:
+    example = ("--file", "fixtures/memory/example.jsonl", "--now", "2026-06-01")
+    printed = json.loads(memttl("prune", "--dry-run", "--json", *example, cwd=ROOT).stdout)
+    assert json.loads(blocks("json")[0]) in printed["removed"]
+    assert all(f"`{key}`" in README for key in (*printed, *printed["counts"]))
+
+
+def commands() -> dict[str, typer.core.TyperCommand]:
+    group = typer.main.get_command(app)
+    found = {}
+    for name, command in group.commands.items():
+        for sub, subcommand in getattr(command, "commands", {"": command}).items():
+            found[f"{name} {sub}".strip()] = subcommand
+    return found
+
+
+def test_every_command_and_option_is_in_the_readme() -> None:
+    for name, command in commands().items():
+        assert f"memttl {name}" in README
+        for parameter in command.params:
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                if option.startswith("--") and option != "--help":
+                    assert option in README, f"{name} {option}"
+
+
+def test_no_option_in_the_readme_is_missing_from_the_commands() -> None:
+    real = {o for c in commands().values() for p in c.params for o in (*p.opts, *p.secondary_opts)}
+    foreign = {"--version", "--quiet"}  # of memttl itself; of pip
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    assert named <= real | foreign
+
+
+def test_every_exit_code_is_in_the_readme() -> None:
+    rows = set(re.findall(r"^\| (\d+) \|", README, re.MULTILINE))
+    assert rows == {str(int(code)) for code in ExitCode}
+
+
+def test_the_two_commands_of_the_readme_are_complete_in_themselves() -> None:
+    dry_run, tests = blocks("sh")
+    assert dry_run.startswith("python3 -m venv .venv && .venv/bin/pip install")
+    assert (ROOT / "fixtures/memory/example.jsonl").exists()
+    assert tests.strip() in Path(ROOT / ".ci/run").read_text(encoding="utf-8")
