@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from memttl.core.outcome import PruneOutcome
+from memttl.files import commit
+from memttl.files.pace import Pace
 from memttl.settings import Given, Settings, resolve
 from memttl.workflow.prune import Request, prune
 
 NOW = "2026-06-01T12:00:00Z"
-STEPS = (
-    ["start", "backup written", "new version written", "begin logged", "replaced", "folder synced", "end logged"]
-)  # fmt: skip
+STEPS = [step for step in commit.STEPS if step not in ("leased", "linked")]  # those of every rung
+AT_ONCE = Pace(settle_s=0.005, keep_s=0)  # what came out of the swap need not wait for a late writer
 
 
 def settings_of(path: Path, *, policy: str = "", now: str = NOW, **environ: str) -> Settings:
@@ -36,7 +37,7 @@ def pruned(
     **request: Any,
 ) -> PruneOutcome:
     """The outcome of an applied prune of `path`."""
-    return prune(settings_of(path, policy=policy, now=now), Request(**request), ask=ask, step=step)
+    return prune(settings_of(path, policy=policy, now=now), Request(**{"pace": AT_ONCE, **request}), ask=ask, step=step)
 
 
 def at(name: str, act: Callable[[], object]) -> Callable[[str], None]:

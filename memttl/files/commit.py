@@ -196,6 +196,7 @@ class _Writer:
         elif self.session.begun is not None:
             with contextlib.suppress(MemttlError):  # the next run settles it by what lies in the state folder
                 self._log_end()
+            self.session.begun = None
         if isinstance(error, KeyboardInterrupt):
             error = Interrupted(f"Interrupted; {AS_IT_WAS}.", hint=f"The backup is {self.backup}." if applied else None)
         elif isinstance(error, OSError):

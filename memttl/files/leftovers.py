@@ -32,23 +32,28 @@ def needs_recovery(state: State) -> bool:
 
 def unfinished(state: State) -> list[str]:
     """Give a sentence for each thing that a killed run, or a late writer, left behind."""
+    names = sorted(os.listdir(state.beside)) if needs_recovery(state) else []
+    journals = {name: journal for name in names if (journal := versions.Journal.read(name))}
+    digests = {name: _digest(state.beside / name) for name in journals}
+    # a run that ended leaves the old version for a while, should a late writer come, and the copy to merge by
+    ended = {name for name, journal in journals.items() if digests[name] == journal.old}
+    ended |= {journals[name].old + versions.BASE for name in ended}
     told = []
-    if state.audit.exists() and audit.is_open(state.audit):
+    if (state.audit.exists() and audit.is_open(state.audit)) or any(
+        versions.is_leftover(name) and name not in ended for name in names
+    ):
         told.append("an earlier run was killed, or is at work still; the next applied run tidies up after it")
-    if not needs_recovery(state):
-        return told
-    for name in sorted(os.listdir(state.beside)):
-        journal = versions.Journal.read(name)
-        if journal is not None and _holds_an_update(state.beside / name, journal):
+    for name, journal in journals.items():
+        if digests[name] not in (None, journal.old, journal.new):
             told.append(f"{state.beside / name} holds an update that the next run that writes merges")
     return told
 
 
-def _holds_an_update(path: Path, journal: versions.Journal) -> bool:
+def _digest(path: Path) -> str | None:
     try:
-        return versions.short_digest(path.read_bytes()) not in (journal.old, journal.new)
+        return versions.short_digest(path.read_bytes())
     except OSError:
-        return False  # it is being tidied up this moment, or not ours to read
+        return None  # it is being tidied up this moment, or not ours to read
 
 
 def server_leftovers(memory: Path, *, now: float) -> list[str]:

@@ -70,7 +70,7 @@ def remove(session: Session, removal: Removal, approved: Plan) -> Removed:
     if written is None:
         return Removed(plan)
     plan = removal.plan_of(written.snapshot.data, approval)
-    session.look_again(_again(run, plan, removal))
+    session.look_again(_again(run, _gone_for_good(plan, written.change.data, removal), removal))
     return Removed(plan, run, written.backup)
 
 
@@ -80,6 +80,12 @@ def _look(removal: Removal, approval: Approval) -> tuple[Snapshot, Plan]:
         return plan, plan.counts.malformed_lines > 0
 
     return read_settled(removal.memory, look, proven=True)
+
+
+def _gone_for_good(done: Plan, new: bytes, removal: Removal) -> Plan:
+    """Give the plan without the texts of which another copy stays: of those nobody can tell what was put back."""
+    left = removal.plan_of(new, done.approval).approval.observations
+    return done._replace(removals=tuple(v for v in done.removals if (v.entity, repr(v.observation)) not in left))
 
 
 def _again(run: str, done: Plan, removal: Removal) -> Callable[[], tuple[Change, Snapshot, int] | None]:

@@ -70,22 +70,21 @@ def read_settled(
             error, unfinished = e, isinstance(e, (Malformed, Foreign))
         looks_whole = not unfinished and bool(snapshot.data)
         is_quiet = _is_quiet(snapshot, clock())
-        if looks_whole and (proven or is_quiet):
-            if error is not None:
-                raise error
-            return snapshot, result
-        if time.monotonic() - begun > PATIENCE_S:
-            raise TryAgain(f"{path} is being written and did not come to rest within {PATIENCE_S:.0f} s.")
-        sleep(LOOK_S)
-        again = read_once(path)
-        rested_s = rested_s + LOOK_S if again.data == snapshot.data else 0.0
-        if looks_whole and (rested_s or _is_another_file(again, snapshot)):
-            return snapshot, result
-        if rested_s >= PAUSE_S and is_quiet:
-            if error is not None:
-                raise error
-            return snapshot, result
-        snapshot = again
+        if not (looks_whole and (proven or is_quiet)):
+            if time.monotonic() - begun > PATIENCE_S:
+                raise TryAgain(f"{path} is being written and did not come to rest within {PATIENCE_S:.0f} s.")
+            sleep(LOOK_S)
+            again, before = read_once(path), snapshot
+            rested_s = rested_s + LOOK_S if again.data == before.data else 0.0
+            stands = (
+                rested_s > 0 or _is_another_file(again, before) if looks_whole else rested_s >= PAUSE_S and is_quiet
+            )
+            if not stands:
+                snapshot = again
+                continue
+        if error is not None:
+            raise error
+        return snapshot, result
 
 
 def _is_another_file(one: Snapshot, other: Snapshot) -> bool:
@@ -128,7 +127,7 @@ def identity(found: os.stat_result) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def refuse_hard_links(snapshot: Snapshot, beside: Path) -> None:
+def refuse_hard_links(snapshot: Snapshot, beside: Path | None = None) -> None:
     """Refuse a file with a second name: after the swap the other name would keep the old text.
 
     A name in the state folder `beside` is our own, of a killed run, and does not count.
@@ -137,7 +136,7 @@ def refuse_hard_links(snapshot: Snapshot, beside: Path) -> None:
         NoPermission: why, and what to do.
     """
     names = snapshot.stat.st_nlink
-    if names > 1 and names > 1 + _own_names(snapshot, beside):
+    if names > 1 and names > 1 + (_own_names(snapshot, beside) if beside else 0):
         raise NoPermission(
             f"{snapshot.path} has {names} names (hard links); replacing it would part them, so nothing was done.",
             hint="Remove the other names, or give --break-hard-links: then they keep the text as it is now.",

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -228,8 +228,11 @@ def writing(state: State, like: os.stat_result, options: Options = Options()) ->
         try:
             recover(session)
             yield session
-        finally:
-            session.log_end({"applied": False})
+        except BaseException:
+            with suppress(MemttlError):  # the first error is the one to tell; the next run settles the log
+                session.log_end({"applied": False})
+            raise
+        session.log_end({"applied": False})
 
 
 def _opened(path: Path) -> Folder:

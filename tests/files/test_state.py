@@ -14,8 +14,9 @@ from without_root import NOBODY, in_child, needs_root, nobodys_folder
 
 from memttl.errors import CannotCreate, MemttlError, NoPermission
 from memttl.files.audit import append, read_events
+from memttl.files.leftovers import needs_recovery
 from memttl.files.lock import locked
-from memttl.files.state import State, prepare, read_own, refusal, state_of, unfinished_versions
+from memttl.files.state import State, prepare, read_own, refusal, state_of
 
 
 @pytest.fixture
@@ -178,16 +179,17 @@ def test_state_elsewhere_of_another_file_is_refused(memory: Path, tmp_path: Path
         made(memory, tmp_path / "state")
 
 
-def test_only_new_versions_count_as_left_by_a_killed_run(memory: Path) -> None:
+def test_only_what_the_write_path_names_counts_as_left_over(memory: Path) -> None:
     state = made(memory)
-    assert unfinished_versions(state) == []
-    (state.beside / "a.new").write_bytes(b"")
-    (state.beside / "b.new").mkdir()
-    assert unfinished_versions(state) == [state.beside / "a.new"]
+    assert not needs_recovery(state)
+    (state.beside / "notes.new").write_bytes(b"")
+    assert not needs_recovery(state)
+    (state.beside / f"{'ab' * 16}.base").write_bytes(b"")
+    assert needs_recovery(state)
 
 
 def test_looking_for_leftovers_makes_no_folder(memory: Path) -> None:
-    assert unfinished_versions(state_of(memory)) == []
+    assert not needs_recovery(state_of(memory))
     assert names_in(memory.parent) == ["memory.jsonl"]
 
 
