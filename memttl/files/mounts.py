@@ -56,7 +56,8 @@ def mounted_alone(path: str, mount: Mount, proc: Path = Path("/proc")) -> str | 
 
     Whoever sees it there keeps the old inode after an exchange, and would write where nobody reads.
     """
-    inside = os.path.normpath(f"{mount.root}/{os.path.relpath(path, mount.point)}")
+    # normpath keeps two slashes at the front
+    inside = "/" + os.path.normpath(f"{mount.root}/{os.path.relpath(path, mount.point)}").lstrip("/")
     for number, mounts in enumerate(_namespaces(proc)):
         for other in mounts:
             is_here = number == 0 and other.point == path  # the first namespace is our own

@@ -193,6 +193,21 @@ def test_file_that_is_mounted_alone_is_refused(memory: Path, tmp_path: Path) -> 
         subprocess.run(["umount", memory], check=True)
 
 
+@needs_root
+def test_file_that_is_mounted_alone_elsewhere_is_refused(memory: Path, tmp_path: Path) -> None:
+    """`docker -v file:file`: whoever has it there would keep the old file."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.touch()
+    if subprocess.run(["mount", "--bind", memory, elsewhere], capture_output=True).returncode:
+        pytest.skip("bind mounts are not allowed here")
+    try:
+        with pytest.raises(NoPermission, match="mounted by itself"):
+            replaced(memory)
+    finally:
+        subprocess.run(["umount", elsewhere], check=True)
+    assert memory.read_bytes() == OLD
+
+
 @pytest.mark.parametrize("target", ["../real/memory.jsonl", "/"])
 def test_link_is_followed_and_stays_a_link(tmp_path: Path, target: str) -> None:
     for name in ("real", "linked"):
