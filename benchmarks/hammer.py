@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import multiprocessing
 import os
 import random
 import subprocess
@@ -166,7 +167,7 @@ def prune_by_command(memory: Path) -> str:
 
 
 def prune_in_process(memory: Path) -> str:
-    """Prune once in this process, settling as short as may be, so that the windows are hit often; give the outcome."""
+    """Prune once in this process, settling as short as may be, so that the windows are hit often."""
     sys.path.insert(0, str(ROOT))
     from memttl.errors import MemttlError
     from memttl.files.pace import Pace
@@ -187,6 +188,25 @@ def loop(prune: Callable[[Path], str], memory: Path, stop: threading.Event, ends
         ends[prune(memory)] += 1
 
 
+def loop_in_child(memory: Path, stop: Any, ends: collections.Counter) -> None:
+    """Prune again and again in one child process, with no start-up between."""
+    child = multiprocessing.get_context("spawn")
+    queue, stop_child = child.Queue(), child.Event()
+    process = child.Process(target=_child, args=(memory, stop_child, queue))
+    process.start()
+    stop.wait()
+    stop_child.set()
+    ends.update(queue.get(timeout=120))
+    process.join()
+
+
+def _child(memory: Path, stop: Any, queue: Any) -> None:
+    ends: collections.Counter = collections.Counter()
+    while not stop.is_set():
+        ends[prune_in_process(memory)] += 1
+    queue.put(ends)
+
+
 def watch(memory: Path, stop: threading.Event, seen: collections.Counter) -> None:
     """Look in a tight loop whether the path is there."""
     while not stop.is_set():
@@ -203,7 +223,8 @@ def hammer(program: Path, folder: Path, options: argparse.Namespace) -> dict[str
     side = Hammer(Server(program, memory), memory, facts)
     threads = [threading.Thread(target=watch, args=(memory, stop, seen), daemon=True)] if options.watch else []
     for _ in range(options.loops):
-        threads.append(threading.Thread(target=loop, args=(prune, memory, stop, ends), daemon=True))
+        target = (loop_in_child, (memory, stop, ends)) if options.in_process else (loop, (prune, memory, stop, ends))
+        threads.append(threading.Thread(target=target[0], args=target[1], daemon=True))
     for thread in threads:
         thread.start()
     side.run(options.seconds)
@@ -236,7 +257,9 @@ def main() -> int:
     parser.add_argument("--observations", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--loops", type=int, default=1, help="prunes at once; 0 is a control run")
-    parser.add_argument("--in-process", action="store_true", help="no new process for each prune, and a short settle")
+    parser.add_argument(
+        "--in-process", action="store_true", help="one process for all prunes of a loop, and a short settle"
+    )
     parser.add_argument("--watch", action=argparse.BooleanOptionalAction, default=True, help="watch the path")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hammer-") as folder:
