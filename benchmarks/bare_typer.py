@@ -37,6 +37,8 @@ def prune(
     entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
     type_: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="h")] = None,
     tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
+    write_path: Annotated[str, typer.Option("--write-path", metavar="auto|exchange|replace", help="h")] = "auto",
+    break_hard_links: Annotated[bool, typer.Option("--break-hard-links", help="h")] = False,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,

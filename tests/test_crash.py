@@ -1,6 +1,6 @@
 """A prune killed at every step and at random instants, beside nobody and beside a writer: the file stays whole.
 
-Whole old or whole new; the next run tidies up; no acknowledged update is missing. `MEMTTL_KILLS=300` plays the full
+Whole old or whole new; the next run tidies up; no acknowledged update is missing. `CRASH_KILLS=300` plays the full
 number of random kills; without it a seeded tenth.
 """
 
@@ -23,7 +23,7 @@ from memttl.errors import MemttlError
 from memttl.files.commit import STEPS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
-KILLS = int(os.environ.get("MEMTTL_KILLS", "30"))
+KILLS = int(os.environ.get("CRASH_KILLS", "30"))
 SEED = 20261129
 STEPS_OF = {
     "auto": [s for s in STEPS if s != "linked"],
@@ -107,7 +107,7 @@ def test_no_acknowledged_update_is_missing_after_kills_beside_a_writer(tmp_path:
         killed(server.path, chance.uniform(0, 0.12))
         if n % 3 == 0:
             with contextlib.suppress(MemttlError):
-                run_prune(server.path)
+                run_prune(server.path, pace=QUICK._replace(patience_s=1))
     (tmp_path / "stop").touch()
     os.waitpid(writer, 0)
     acknowledged = int((tmp_path / "acknowledged").read_text())
@@ -163,6 +163,14 @@ def test_a_leftover_that_stays_half_written_is_set_aside_and_said(tmp_path: Path
     assert any("cannot be read" in warning for warning in told.warnings)
     assert (swap.parent / f"rescued-{swap.name}").read_bytes() == b'{"type":"enti'
     assert server.load() == ["k0"]
+
+
+def test_an_undone_swap_leaves_a_log_of_one_run_and_no_word_of_a_kill(tmp_path: Path) -> None:
+    server = Stranger(tmp_path / "memory.jsonl")
+    told = run_prune(server.path, step=once("before exchange", lambda: server.rename(["k0", OLD, "k1"])))
+    assert server.load() == ["k0", "k1"]
+    assert [event["event"] for event in events(server.path)] == ["begin", "removed", "end"]
+    assert told.warnings == ()
 
 
 def test_what_a_server_puts_back_is_removed_again_and_logged(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The real memory server under a hammer, shortened: nothing acknowledged is lost, and the path never vanishes.
 
-The full numbers stand in benchmarks/hammer.md, with their commands. `MEMTTL_HAMMER_S` makes this one longer.
+The full numbers stand in benchmarks/hammer.md, with their commands. `HAMMER_SECONDS` makes this one longer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SECONDS = os.environ.get("MEMTTL_HAMMER_S", "10")
+SECONDS = os.environ.get("HAMMER_SECONDS", "10")
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 

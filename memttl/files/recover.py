@@ -20,7 +20,7 @@ from memttl.files.commit import Change, timestamp
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
 from memttl.files.snapshot import Snapshot, read_settled
-from memttl.files.state import own_file
+from memttl.files.state import own_file, refusal
 from memttl.files.syscalls import take_lease
 from memttl.files.writing import Session
 
@@ -48,13 +48,16 @@ def recover(session: Session) -> None:
     """
     session.is_recovering = True
     try:
-        _settle_log(session)
+        if session.begun is None:  # else the log's open end is this run's own
+            _settle_log(session)
         for name in session.beside.names():
             if name.endswith((versions.PART, versions.NEW)):
                 session.beside.unlink(name)  # half-written, or never in the memory file's place
         while _judge_all(session):
             pass
         _drop_bases(session)
+    except OSError as e:
+        raise refusal(e, f"What an earlier run left in {session.beside.path} cannot be judged") from None
     finally:
         session.is_recovering = False
     for part in session.state.backups.glob(f"*{versions.PART}"):
@@ -106,7 +109,9 @@ def _look(session: Session, name: str, journal: versions.Journal) -> _Found | No
             return _Found(_kind_of(data, journal, names), data)
         except OSError as e:
             if e.errno != errno.EAGAIN:
-                session.rung = Rung.EXCHANGE if session.rung is Rung.LEASES else session.rung
+                if session.rung is not Rung.LEASES:
+                    raise
+                session.rung = Rung.EXCHANGE  # no leases for this user, or here
                 continue
         finally:
             os.close(descriptor)
