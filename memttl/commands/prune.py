@@ -28,24 +28,31 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
     from memttl.workflow.prune import Request
 
 
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go; write nothing at all.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
+Check = Annotated[bool, typer.Option("--check", help="Dry run that exits 3 when something has expired.")]
+Force = Annotated[bool, typer.Option("--force", help="Lift the two prune limits, nothing else.")]
+KeepMalformed = Annotated[
+    bool, typer.Option("--keep-malformed", help="Prune the good lines, keep damaged ones byte for byte.")
+]
+Entity = Annotated[
+    list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity (or glob); repeatable.")
+]
+Type = Annotated[
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable.")
+]
+Tier = Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")]
+
+
 def prune(
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go; write nothing at all.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Dry run that exits 3 when something has expired.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Lift the two prune limits, nothing else.")] = False,
-    keep_malformed: Annotated[
-        bool, typer.Option("--keep-malformed", help="Prune the good lines, keep damaged ones byte for byte.")
-    ] = False,
-    entity: Annotated[
-        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity (or glob); repeatable.")
-    ] = None,
-    type_: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable."),
-    ] = None,
-    tier: Annotated[
-        list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")
-    ] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    check: Check = False,
+    force: Force = False,
+    keep_malformed: KeepMalformed = False,
+    entity: Entity = None,
+    type_: Type = None,
+    tier: Tier = None,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,
