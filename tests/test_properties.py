@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from memttl.core.evidence import Evidence
 from memttl.core.judge import Judge
 from memttl.core.memory import parse_line, read_lines
 from memttl.core.model import Known, Line, Verdict
+from memttl.errors import Foreign
 
 files, files_of_the_past = memory_files(), memory_files(later=False)
 policies = st.sampled_from([*POLICIES, KEEP_LAST, INHERIT])
@@ -115,11 +117,11 @@ def test_every_observation_has_one_verdict_with_a_reason(data: bytes, policy: st
             assert all((v.action == "prune") == v.expired for v in verdicts)
 
 
-# with `inherit`, an entity of two dates that loses one has an only date from then on
+# not with `inherit`: an entity of two dates that loses one has an only date from then on
 @given(files, st.sampled_from([*POLICIES, KEEP_LAST]))
 def test_prune_twice_is_prune_once(data: bytes, policy: str) -> None:
     once = apply_plan(data, plan_of(data, policy, known_of=known_of))
-    if any(line.is_judged for line in read_lines(once)):  # a file without an entity may be none of the server's
+    with suppress(Foreign):  # a file that lost its entities may hold more of other tools' lines than of the server's
         assert apply_plan(once, plan_of(once, policy, known_of=known_of)) == once
 
 

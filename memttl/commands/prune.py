@@ -113,7 +113,8 @@ def _ask(planned: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> 
     warn(planned.warnings, output)
     say(_text(planned, output, is_terminal=on_screen))
     count = plural(planned.plan.counts.removed, "observation")
-    return ask(f"Remove {count} from {visible(planned.file)}?")
+    also = f" and {plural(len(planned.plan.lines), 'emptied line')}" if planned.plan.lines else ""
+    return ask(f"Remove {count}{also} from {visible(planned.file)}?")
 
 
 def _show(outcome: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> None:

@@ -51,7 +51,8 @@ class _Writer:
         self.change, self.snapshot, self.state, self.step = change, snapshot, state, step
         self.new = state.beside / f"{change.run}{NEW}"
         self.backup = state.backups / backup_name(change.run, datetime.now(UTC))
-        self.new_was_written = False
+        self.new_inode: tuple[int, int] | None = None
+        self.was_replaced = False
 
     def run(self) -> Path:
         like = self.snapshot.stat
@@ -59,11 +60,12 @@ class _Writer:
         write_backup(self.backup, self.snapshot.data, like)
         self.step("backup written")
         write_version(self.new, self.change.data, self.snapshot)
-        self.new_was_written = True
+        self.new_inode = inode_of(self.new)
         self.step("new version written")
         audit.append(self.state.audit, [self._event("begin", **self.change.begin), *self.change.removals], like)
         self.step("begin logged")
         replace(self.new, self.snapshot)
+        self.was_replaced = True
         self.step("replaced")
         sync_memory_folder(self.snapshot.path)
         self.step("folder synced")
@@ -80,8 +82,9 @@ class _Writer:
 
     def cleaned_up(self, error: BaseException) -> BaseException:
         """Leave log and folder tidy after a failure; give the error, with `applied` as the disk tells it."""
-        # nothing but the replace takes this name away; the memory file itself may be a stranger's by now
-        applied = self.new_was_written and not self.new.exists()
+        # Ctrl-C may have come between the replace and the note of it; a stranger may have replaced the file since
+        is_in_place = self.new_inode is not None and inode_of(self.snapshot.path) == self.new_inode
+        applied = self.was_replaced or is_in_place
         if self._end_is_logged(applied=applied) and not applied:
             # the backup is a copy of what still lies there, or of what a stranger has replaced since
             for leftover in (self.new, self.backup):
@@ -101,6 +104,15 @@ class _Writer:
         except MemttlError:
             return False
         return True
+
+
+def inode_of(path: Path) -> tuple[int, int] | None:
+    """Give what tells one file from another, whatever its name; None where there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def settle_unfinished(state: State, like: os.stat_result) -> str | None:

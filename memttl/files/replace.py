@@ -6,6 +6,7 @@ an update of a server that does not pause (leases and exchange) belong into this
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -53,9 +54,9 @@ def _keep_metadata(path: Path, snapshot: Snapshot) -> None:
                 "done.",
                 hint="Run memttl as the file's owner.",
             ) from None
-    path.chmod(stat.S_IMODE(old.st_mode))
     if hasattr(os, "listxattr"):  # ACLs are attributes too: system.posix_acl_access
         _keep_attributes(snapshot.path, path)
+    path.chmod(stat.S_IMODE(old.st_mode))
 
 
 def _keep_attributes(source: Path, target: Path) -> None:
@@ -63,6 +64,9 @@ def _keep_attributes(source: Path, target: Path) -> None:
         names = os.listxattr(source)
     except OSError:
         return
+    for name in set(os.listxattr(target)).difference(names):  # a list of rights that the folder passed on
+        with contextlib.suppress(OSError):
+            os.removexattr(target, name)
     for name in names:
         try:
             os.setxattr(target, name, os.getxattr(source, name))

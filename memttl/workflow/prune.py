@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.judge import make_judge
-from memttl.core.memory import entity_names
+from memttl.core.memory import entity_heads
 from memttl.core.model import NOTHING_KNOWN, Known
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
 from memttl.errors import Interrupted, UnknownEntity
-from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links, refuse_read_only
+from memttl.files.snapshot import Snapshot, read_only_warning, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, state_of, unfinished_versions
 from memttl.settings import Settings
 
@@ -66,7 +66,7 @@ def prune(
     snapshot, plan = _look(settings, request)
     planned = PruneOutcome(
         file=settings.named,
-        now=settings.now,
+        now=settings.now_here,
         plan=plan,
         dry_run=not request.writes,
         check=request.check,
@@ -76,7 +76,7 @@ def prune(
         return planned
     refuse_hard_links(snapshot)
     if planned.dry_run:
-        return planned
+        return planned._replace(warnings=(*planned.warnings, *read_only_warning(snapshot)))
     refuse_read_only(snapshot)
     if not ask(planned):
         return planned._replace(declined=True)
@@ -120,7 +120,7 @@ def _filters(data: bytes, settings: Settings, request: Request) -> Filters | Non
         request.entities,
         request.types,
         request.tiers,
-        names=entity_names(data) if request.entities else (),
+        heads=entity_heads(data) if request.entities or request.types else (),
         known_tiers=list(settings.policy.tiers),
     )
 
