@@ -71,5 +71,7 @@ def _fail(error: MemttlError, *, as_json: bool) -> int:
 
 
 def _usage_hint(error: Any) -> str:
+    if "unexpected extra argument" in error.format_message():
+        return "The memory file is named by --file PATH."
     context = getattr(error, "ctx", None)
     return f"Try `{context.command_path} --help`." if context is not None else "Try `memttl --help`."

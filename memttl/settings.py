@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memttl.core.dates import DateReader
-from memttl.core.normal import normalise
 from memttl.core.policy import Policy
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
 
@@ -44,6 +43,14 @@ class Settings(NamedTuple):
     now_is_later: bool
     state_elsewhere: Path | None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def now_here(self) -> datetime:
+        """The same instant in the policy's time zone, for words that people read."""
+        try:
+            return self.now.astimezone(self.policy.zone)
+        except OverflowError:  # within a day of the calendar's ends
+            return self.now
 
 
 def memory_files(given: Given, environ: Mapping[str, str]) -> list[str]:
@@ -94,10 +101,8 @@ def _expand(text: str) -> list[str]:
     path = os.path.expanduser(text)
     if os.path.lexists(path) or not glob.has_magic(path):
         return [path]
-    found = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
-    if not found:
-        raise NoMemoryFile(f"No file matches {text}.", hint="Name the memory file with --file.")
-    return found
+    # a glob that matches nothing is kept as it is, so that it is reported and does not stop the others
+    return sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p)) or [path]
 
 
 def _server_path(text: str) -> str:
@@ -122,7 +127,8 @@ def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetim
     memory = Path(os.path.realpath(named))
     policy = find_policy(named, given, environ)
     text = given.now if given.now is not None else environ.get("MEMTTL_NOW") or None
-    now = read_now(text, policy) if text is not None else clock
+    source = "--now" if given.now is not None else "MEMTTL_NOW"
+    now = read_now(text, policy, source) if text is not None else clock
     elsewhere, is_npx = _state_elsewhere(named, memory, policy, environ)
     return Settings(
         named=named,
@@ -135,14 +141,13 @@ def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetim
     )
 
 
-def read_now(text: str, policy: Policy) -> datetime:
-    """Read `--now`: ISO 8601, without offset in the policy's zone; a bare date is its 00:00.
+def read_now(text: str, policy: Policy, source: str = "--now") -> datetime:
+    """Read `--now` (or `source`): ISO 8601, without offset in the policy's zone; a bare date is its 00:00.
 
     Raises:
         UsageError: it cannot be read.
     """
-    found = DateReader((), policy.zone).whole(normalise(text.strip()))
-    when = found.when if found else None
+    when = DateReader((), policy.zone).field(text)
     try:
         if isinstance(when, date) and not isinstance(when, datetime):
             when = datetime.combine(when, time(), policy.zone).astimezone(UTC)
@@ -150,7 +155,8 @@ def read_now(text: str, policy: Policy) -> datetime:
         when = None
     if when is None:
         raise UsageError(
-            f"--now {text!r} cannot be read; nothing was done.", hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z."
+            f"{source} {text!r} cannot be read; nothing was done.",
+            hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z.",
         )
     return when
 

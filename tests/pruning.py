@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from memttl.core.outcome import PruneOutcome
 from memttl.files import commit
@@ -18,6 +21,19 @@ from memttl.workflow.prune import Request, prune
 NOW = "2026-06-01T12:00:00Z"
 STEPS = [step for step in commit.STEPS if step not in ("leased", "linked")]  # those of every rung
 AT_ONCE = Pace(settle_s=0.005, keep_s=0)  # what came out of the swap need not wait for a late writer
+
+
+# an access control list as the kernel takes it: user rw, user 1234 rw, group r, mask rw, others r
+_ROWS = [(1, 6, 2**32 - 1), (2, 6, 1234), (4, 4, 2**32 - 1), (16, 6, 2**32 - 1), (32, 4, 2**32 - 1)]
+ACL = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in _ROWS)
+
+
+def set_attribute(path: Path, name: str, value: bytes) -> None:
+    """Set an extended attribute, or skip the test where the file system has none."""
+    try:
+        os.setxattr(path, name, value)
+    except OSError as e:
+        pytest.skip(f"this file system takes no {name} ({e.strerror})")
 
 
 def settings_of(path: Path, *, policy: str = "", now: str = NOW, **environ: str) -> Settings:

@@ -81,7 +81,7 @@ def test_every_exit_code_is_in_the_readme() -> None:
 
 
 def test_the_two_commands_of_the_readme_are_complete_in_themselves() -> None:
-    dry_run, tests = blocks("sh")
+    dry_run, tests, *_ = blocks("sh")
     assert dry_run.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert (ROOT / "fixtures/memory/example.jsonl").exists()
     assert tests.strip() in Path(ROOT / ".ci/run").read_text(encoding="utf-8")

@@ -231,8 +231,16 @@ def test_one_file_by_two_names_is_done_once(memory: Path) -> None:
 
 
 def test_glob_that_matches_nothing_is_told(tmp_path: Path) -> None:
-    ended = memttl("prune", "--dry-run", "--file", tmp_path / "*.jsonl")
-    assert (ended.returncode, "No file matches" in ended.stderr) == (66, True)
+    ended = memttl("prune", "-n", "--file", tmp_path / "*.jsonl")
+    assert (ended.returncode, "*.jsonl" in ended.stderr) == (66, True)
+
+
+def test_glob_that_matches_nothing_does_not_stop_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_text('{"type":"entity","name":"E","entityType":"t","observations":["x"]}', encoding="utf-8")
+    ended = memttl("prune", "-n", "--json", "--file", path, "--file", tmp_path / "zz*")
+    assert ended.returncode == 66
+    assert [set(d) >= {"counts"} for d in json.loads(ended.stdout)["files"]] == [True, False]
 
 
 def test_name_with_the_letters_of_a_glob_is_a_name_where_such_a_file_lies(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_77_a_file_that_is_mounted_alone(mounted: Path, memory: Path) -> None:
     try:
         error = error_of(memttl("prune", "--yes", "--json", "--file", memory, *NOW))
         assert error["code"] == 77
-        assert "mounted as a single file" in error["message"]
+        assert "mounted by itself" in error["message"]
         assert memory.read_bytes() == EXAMPLE.read_bytes()
     finally:
         subprocess.run(["umount", memory], check=True)

@@ -173,11 +173,10 @@ def test_explained_verdicts_are_verdicts_with_what_was_tried() -> None:
     assert all(list(t) == ["kind", "what", "matched", "note"] for v in document["verdicts"] for t in v["tried"])
 
 
-def test_explain_names_dates_marks_and_rules_in_the_order_in_which_they_were_tried() -> None:
+def test_explain_names_marks_and_rules_in_the_order_in_which_they_were_tried() -> None:
     ended = memttl("explain", "postgres-main", "auditors", "--json", "--file", EXAMPLE, *NOW, cwd=ROOT)
     tried = json.loads(ended.stdout)["verdicts"][0]["tried"]
     assert [(t["kind"], t["what"], t["matched"]) for t in tried] == [
-        ("date", "first seen", False),
         ("mark", "expires 2026-04-30", True),
         ("rule", "session", False),
         ("rule", "operational", False),
@@ -215,3 +214,34 @@ def test_program_works_without_assertions_and_docstrings(tmp_path: Path) -> None
     plain = memttl("explain", "--file", path, *NOW)
     bare: subprocess.CompletedProcess[str] = memttl("explain", "--file", path, *NOW, env={"PYTHONOPTIMIZE": "2"})
     assert bare.stdout == plain.stdout
+
+
+def test_explain_json_warns_on_stderr_and_prints_valid_json(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"type":"entity","name":"E","entityType":"t","observations":[1e400,{"a":1e999}]}')
+    ended = memttl("explain", "--json", "--file", path)
+    assert "byte order mark" in ended.stderr
+    values = [v["observation"] for v in json.loads(ended.stdout, parse_constant=pytest.fail)["verdicts"]]
+    assert values == [None, {"a": None}]
+
+
+def test_lines_that_go_whole_are_shown(tmp_path: Path) -> None:
+    path, policy = tmp_path / "memory.jsonl", tmp_path / "policy.toml"
+    path.write_text(
+        '{"type":"entity","name":"E","entityType":"t","observations":["x [expires 2020-01-01]"]}\n'
+        '{"type":"entity","name":"F","entityType":"t","observations":["y"]}\n'
+        '{"type":"relation","from":"E","to":"F","relationType":"uses"}',
+        encoding="utf-8",
+    )
+    policy.write_text("[prune]\nremove_empty_entities = true\n", encoding="utf-8")
+    printed = memttl("prune", "--dry-run", "--file", path, "--policy", policy).stdout
+    assert "entity E: goes too" in printed
+    assert "relation E -> F (uses): goes too" in printed
+
+
+def test_days_are_those_of_the_policys_zone(tmp_path: Path) -> None:
+    path, policy = tmp_path / "memory.jsonl", tmp_path / "policy.toml"
+    path.write_text('{"type":"entity","name":"E","entityType":"t","observations":["[session] 2026-05-01: x"]}')
+    policy.write_text('timezone = "Europe/Berlin"\n', encoding="utf-8")
+    printed = memttl("prune", "--dry-run", "--file", path, "--policy", policy, "--now", "2026-05-10").stdout
+    assert "Next due: 2026-06-01" in printed

@@ -1,4 +1,4 @@
-"""Starting up is what most runs cost: what a run does not need is not imported, and the bare program is a fair rival."""
+"""Starting up is what most runs cost: what a run does not need is not imported; the bare program is a fair rival."""
 
 from __future__ import annotations
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, tell, words
 from memttl.commands.printing import put
 from memttl.errors import ExitCode
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.explain import ExplainOutcome
+    from memttl.settings import Settings
+    from memttl.workflow.explain import Question
 
 
 def explain(
@@ -32,20 +34,27 @@ def explain(
     from memttl.report.explain_json import explain_document
     from memttl.settings import Given
     from memttl.workflow.explain import Question
-    from memttl.workflow.explain import explain as run_explain
 
     output = Output(json, quiet, verbose, color)
     question = Question(entity, text, exact, pattern)
     return over_files(
         Given(words(file), policy, now),
         output,
-        lambda settings: run_explain(settings, question),
-        Faces(lambda _: ExitCode.OK, explain_document, lambda outcome: _show(outcome, output)),
+        lambda settings: _one(settings, question, output),
+        Faces(lambda _: ExitCode.OK, explain_document, lambda outcome: _show(outcome)),
     )
 
 
-def _show(outcome: ExplainOutcome, output: Output) -> None:
+def _one(settings: Settings, question: Question, output: Output) -> ExplainOutcome:
+    from memttl.workflow.explain import explain as run_explain
+
+    outcome = run_explain(settings, question)
+    if not output.quiet:
+        tell(outcome.warnings)  # the document of --json has no place for them
+    return outcome
+
+
+def _show(outcome: ExplainOutcome) -> None:
     from memttl.report import explain_plain
 
-    warn(outcome.warnings, output)
     put(explain_plain.render(outcome))

@@ -67,10 +67,15 @@ def _columns_of_stderr() -> int:
 
 
 def warn(warnings: Iterable[str], output: Output) -> None:
-    """Print warnings on stderr; in JSON they stand in the document."""
+    """Print warnings on stderr, where they do not stand in the document of --json anyway."""
     if not (output.quiet or output.json):
-        for warning in warnings:
-            say(f"warning: {visible(warning)}")
+        tell(warnings)
+
+
+def tell(warnings: Iterable[str]) -> None:
+    """Print warnings on stderr."""
+    for warning in warnings:
+        say(f"warning: {visible(warning)}")
 
 
 def say_error(error: MemttlError) -> None:

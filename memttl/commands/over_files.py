@@ -52,6 +52,8 @@ def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], 
         documents.append(faces.document(result))
         if not (output.json or output.quiet):
             _print(partial(faces.show, result), documents[-1:])
+        elif output.quiet and not output.json and codes[-1] == ExitCode.LIMIT:
+            say("\n".join(f"memttl: {visible(name)}: {visible(r)}" for r in documents[-1]["refusals"]))
     if output.json:
         _print(lambda: put(to_text(of_files(documents))), documents)
     return max(codes)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, tell, warn, words
 from memttl.commands.printing import put
-from memttl.errors import ExitCode, NoMemoryFile
+from memttl.errors import ExitCode, NoMemoryFile, UsageError
 from memttl.report.text import plural, visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
@@ -38,10 +38,13 @@ def check(
     color: Color = None,
 ) -> int:
     """Validate a policy and name all its problems at once. Example: memttl policy check memttl.toml"""
-    from memttl.settings import read_policy
+    from memttl.settings import POLICY_BESIDE, read_policy
 
     output = Output(json, quiet, verbose, color)
-    found = read_policy(path) if path else _in_force(file, policy)
+    if path is None:
+        found = _in_force(file, policy, now)
+    else:
+        found = read_policy(path, beside=os.path.basename(path) == POLICY_BESIDE)
     rules = plural(len(found.rules), "rule")
     _print(found, output, f"{found.where}: valid ({plural(len(found.tiers), 'tier')}, {rules}).\n")
     return ExitCode.OK
@@ -61,21 +64,28 @@ def show(
     from memttl.core.policy_show import policy_toml
 
     output = Output(json, quiet, verbose, color)
-    found = _in_force(file, policy)
+    found = _in_force(file, policy, now)
     _print(found, output, policy_toml(found))
     return ExitCode.OK
 
 
-def _in_force(file: list[str] | None, policy: str | None) -> Policy:
-    """The policy commands need no memory file; where one is named, the policy beside it counts."""
-    from memttl.settings import Given, find_policy, memory_files
+def _in_force(file: list[str] | None, policy: str | None, now: str | None) -> Policy:
+    """The policy commands need no memory file; where one is named (the first counts), the policy beside it does."""
+    from memttl.settings import POLICY_BESIDE, Given, find_policy, memory_files, read_now
 
-    given = Given(words(file), policy)
+    given = Given(words(file), policy, now)
+    named = None
     try:
         named = memory_files(given, os.environ)[0]
-    except NoMemoryFile:
-        named = None
-    return find_policy(named, given, os.environ)
+    except (NoMemoryFile, UsageError):
+        if file:
+            raise
+    found = find_policy(named, given, os.environ)
+    if now is not None:
+        read_now(now, found)
+    if named is None and os.path.lexists(POLICY_BESIDE) and found.where != POLICY_BESIDE:
+        tell([f"no memory file is named, so the {POLICY_BESIDE} in this folder was not read; name it, or give --file"])
+    return found
 
 
 def _print(policy: Policy, output: Output, text: str) -> None:

@@ -28,30 +28,40 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
     from memttl.workflow.prune import Request
 
 
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go; write nothing at all.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
+Check = Annotated[bool, typer.Option("--check", help="Dry run that exits 3 when something has expired.")]
+Force = Annotated[bool, typer.Option("--force", help="Lift the two prune limits, nothing else.")]
+KeepMalformed = Annotated[
+    bool, typer.Option("--keep-malformed", help="Prune the good lines, keep damaged ones byte for byte.")
+]
+Entity = Annotated[
+    list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity (or glob); repeatable.")
+]
+Type = Annotated[
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable.")
+]
+Tier = Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")]
+
+WritePath = Annotated[
+    str, typer.Option("--write-path", metavar="auto|exchange|replace", help="How the file is written: see README.")
+]
+BreakHardLinks = Annotated[
+    bool, typer.Option("--break-hard-links", help="Write a file with more names; those keep the old text.")
+]
+
+
 def prune(
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go; write nothing at all.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Dry run that exits 3 when something has expired.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Lift the two prune limits, nothing else.")] = False,
-    keep_malformed: Annotated[
-        bool, typer.Option("--keep-malformed", help="Prune the good lines, keep damaged ones byte for byte.")
-    ] = False,
-    entity: Annotated[
-        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity (or glob); repeatable.")
-    ] = None,
-    type_: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable."),
-    ] = None,
-    tier: Annotated[
-        list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")
-    ] = None,
-    write_path: Annotated[
-        str, typer.Option("--write-path", metavar="auto|exchange|replace", help="How the file is written: see README.")
-    ] = "auto",
-    break_hard_links: Annotated[
-        bool, typer.Option("--break-hard-links", help="Write a file with more names; those keep the old text.")
-    ] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    check: Check = False,
+    force: Force = False,
+    keep_malformed: KeepMalformed = False,
+    entity: Entity = None,
+    type_: Type = None,
+    tier: Tier = None,
+    write_path: WritePath = "auto",
+    break_hard_links: BreakHardLinks = False,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,
@@ -115,7 +125,8 @@ def _ask(planned: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> 
     warn(planned.warnings, output)
     say(_text(planned, output, is_terminal=on_screen))
     count = plural(planned.plan.counts.removed, "observation")
-    return ask(f"Remove {count} from {visible(planned.file)}?")
+    also = f" and {plural(len(planned.plan.lines), 'emptied line')}" if planned.plan.lines else ""
+    return ask(f"Remove {count}{also} from {visible(planned.file)}?")
 
 
 def _show(outcome: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> None:

@@ -1,6 +1,6 @@
 """Birth: how old an observation is, and how that is known (SPEC section 3).
 
-`classify.py` asks for each observation; the first source that gives a birth wins, and what was passed over is told.
+`evidence.py` asks for each observation; the first source that gives a birth wins, and what was passed over is told.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ class BirthReader:
 
     def _read_field(self, value: object) -> When | None:
         if isinstance(value, str):
-            found = self._dates.whole(normalise(value.strip()))
-            return found.when if found else None
+            return self._dates.field(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         try:

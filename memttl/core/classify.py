@@ -28,6 +28,7 @@ class Decision(NamedTuple):
     by_ttl: bool = False
     stretchable: bool = False
     review_due: bool = False
+    waits_for_age: bool = False
 
 
 def judge_entity(line: Line, judge: Judge, known_of: KnownOf | None = None) -> list[Verdict]:
@@ -92,6 +93,9 @@ def _verdict(e: Evidence, birth: Birth, judge: Judge, line: Line, index: int) ->
         warning=e.problem,
         by_ttl=decision.by_ttl,
         by_type_alone=bool(e.named_by == "rule" and e.rule and e.rule.is_by_type_alone and decision.by_ttl),
+        element=line.record["observations"][index],
+        near_mark=e.near_mark,
+        waits_for_age=decision.waits_for_age,
         by_default=e.named_by == "default" and not (e.pinned or e.problem or e.says_when),
     )
 
@@ -109,7 +113,7 @@ def _decide(e: Evidence, birth: Birth, judge: Judge) -> Decision:
         decision = _after_ttl(e.ttl, f"set to {_keeps(e.tier, e.ttl)}", birth, judge, settable=False)
         return decision._replace(review_due=e.ttl.is_never and _is_over(e.review_by, judge))
     if e.problem:
-        return Decision(None, f"kept: {e.problem}")
+        return Decision(None, f"{e.problem}, so it stays")
     if e.expires is not None:
         return _on_date(e.expires, "expires", judge)
     if e.review_by is not None:
@@ -135,13 +139,18 @@ def _is_over(when: Expiry | None, judge: Judge) -> bool:
 
 
 def _on_date(when: Expiry, words: str, judge: Judge) -> Decision:
-    over = "; that day is over" if _is_over(when, judge) else ""
-    return Decision(_instant(when, judge), f"{words} {day_words(when)}{over}")
+    return Decision(_instant(when, judge), f"{words} {day_words(when, judge.policy.zone)}{_over_words(when, judge)}")
+
+
+def _over_words(when: Expiry, judge: Judge) -> str:
+    if not _is_over(when, judge):
+        return ""
+    return "; that instant has passed" if isinstance(when, datetime) else "; that day has passed"
 
 
 def _on_review(when: Expiry, e: Evidence, judge: Judge) -> Decision:
     over = _is_over(when, judge)
-    words = f"review by {day_words(when)}" + ("; that day has passed" if over else "")
+    words = f"review by {day_words(when, judge.policy.zone)}{_over_words(when, judge)}"
     if judge.policy.when_due == "list" or e.never_named:
         return Decision(None, f"{words}; listed for review only", review_due=over)
     return Decision(_instant(when, judge), words, stretchable=True)
@@ -151,10 +160,12 @@ def _after_ttl(ttl: Duration, words: str, birth: Birth, judge: Judge, *, settabl
     if ttl.is_never:
         return Decision(None, words)
     if birth.when is None:
-        return Decision(None, f"{words}; its age is unknown, so it stays")
+        return Decision(None, f"{words}; its age is unknown, so it stays", waits_for_age=True)
     expires_at = expires_after(birth.when, ttl, judge.policy.zone)
     stretchable = settable and birth.source in ("object", "text", "inherited", "entity")
-    return Decision(expires_at, f"{words}; {birth_words(birth)}", by_ttl=True, stretchable=stretchable)
+    return Decision(
+        expires_at, f"{words}; {birth_words(birth, judge.policy.zone)}", by_ttl=True, stretchable=stretchable
+    )
 
 
 def _with_grace(decision: Decision, e: Evidence, birth: Birth, judge: Judge) -> Decision:

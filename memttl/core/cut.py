@@ -1,6 +1,6 @@
 """Cutting observations out of a raw entity line: the bytes of whole elements go, every other byte stays.
 
-Called by `plan.py` for each line that loses something. Which bytes go is written in fixtures/cases/README.md.
+Called by `apply.py` for each line that loses something. Which bytes go is written in fixtures/cases/README.md.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from datetime import UTC, date, datetime, tzinfo
 from typing import NamedTuple, Protocol
 
 from memttl.core.model import When
+from memttl.core.normal import normalise
+from memttl.core.zones import in_zone
 
 EARLIEST_BIRTH = date(2000, 1, 1)  # before it stands a zero value (1970-01-01, 0001-01-01), not a day
 
@@ -30,9 +32,11 @@ _ISO = re.compile(
     r"(?:z|[+-](?:0[0-9]|1[0-4]):?[0-9]{2})?)?(?![0-9])"
 )
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+_BETWEEN = r"\b(?:to|and|or|until|till|through)\b|-{1,3}|[–—/,&→]"
 # behind a date, these and another date make a range or a list of days, and neither is a birth
-_RANGE = re.compile(r"\s*(?:\bto\b|\band\b|[-–—/,])\s*[\[(]?")
-_RANGE_BEFORE = re.compile(r"(?:\bto|\band|[-–—/,])\s*$")
+_RANGE = re.compile(rf"\s*(?:{_BETWEEN}|,\s*and\b|,\s*or\b)\s*[\[(]?(?:to\b\s*)?")
+_RANGE_BEFORE = re.compile(rf"(?:{_BETWEEN})\s*$")
+_MIDNIGHT_24 = re.compile(r"[t ]24", re.IGNORECASE)
 _END_OF_BARE = re.compile(r"\s|[:：,]|$")
 # behind a bracketed date: a link, [2026-01-05](url), or a path that goes on
 _LINK_OR_PATH = re.compile(r"[(/\\]|[-._]\w")
@@ -88,6 +92,16 @@ class DateReader:
             found = self._in_formats(text, 0)
         return found if found and found.end == len(text) else None
 
+    def field(self, text: str) -> When | None:
+        """Read a field that holds nothing but a time, in any form of ISO 8601 that Python knows (20260601T100000Z)."""
+        found = self.whole(normalise(text.strip()))
+        if found:
+            return found.when
+        try:
+            return date.fromisoformat(text.strip())
+        except ValueError:
+            return self._moment(text.strip())
+
     def is_range(self, text: str, found: FoundDate) -> bool:
         """Say whether another date follows behind to, -, –, /, a comma or "and": a range, or a list of days."""
         between = _RANGE.match(text, found.end)
@@ -103,10 +117,14 @@ class DateReader:
 
     def _iso(self, text: str) -> When | None:
         try:
-            if len(text) == 10:
-                return date.fromisoformat(text)
-            if text[11:13] == "24":  # Python reads 24:00 from 3.14 on: one plan on every machine
-                return None
+            return date.fromisoformat(text) if len(text) == 10 else self._moment(text)
+        except ValueError:
+            return None
+
+    def _moment(self, text: str) -> datetime | None:
+        if _MIDNIGHT_24.search(text):  # Python reads it from 3.14 on: one plan on every machine
+            return None
+        try:
             return self.placed(datetime.fromisoformat(text.upper().replace(",", ".")))
         except ValueError:
             return None
@@ -131,12 +149,7 @@ class DateReader:
 
 def day_of(when: When, zone: tzinfo) -> date:
     """Give the calendar day of a date or, in `zone`, of an instant."""
-    if not isinstance(when, datetime):
-        return when
-    try:
-        return when.astimezone(zone).date()
-    except OverflowError:  # within a day of the calendar's ends, the years 1 and 9999
-        return when.date()
+    return in_zone(when, zone).date() if isinstance(when, datetime) else when
 
 
 def no_birth_because(when: When | None, now: datetime, zone: tzinfo) -> str:

@@ -28,7 +28,11 @@ def lines_left_empty(
     blocked = last if any(line.kind == "malformed" or line.too_deep for line in lines) else set()
     if approved is not None:
         blocked = blocked | _beyond(approved, emptied, last, lines)
-    whole = [LineRemoval(e.number, "entity", _name(e), e.raw) for e in emptied if _name(e) not in blocked]
+    whole = [
+        LineRemoval(e.number, "entity", _name(e), e.raw, f"entity {_name(e)}")
+        for e in emptied
+        if _name(e) not in blocked
+    ]
     return tuple(sorted((*whole, *_relations_of(last - blocked, lines)), key=lambda r: r.line))
 
 
@@ -53,7 +57,12 @@ def _relations_of(names: set[str], lines: Sequence[Line]) -> Iterator[LineRemova
     for line in lines:
         ends = names & _ends(line)
         if ends:
-            yield LineRemoval(line.number, "relation", min(ends), line.raw)
+            yield LineRemoval(line.number, "relation", min(ends), line.raw, _relation_label(line))
+
+
+def _relation_label(line: Line) -> str:
+    record = line.record or {}
+    return f"relation {record.get('from')} -> {record.get('to')} ({record.get('relationType')})"
 
 
 def _ends(line: Line) -> set[str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple
@@ -43,6 +44,7 @@ class Evidence(NamedTuple):
     birth: Birth | None
     tried: list[Tried]
     marks: tuple[Mark, ...]
+    near_mark: str
     fields: tuple[LifeField, ...]
 
     @property
@@ -98,6 +100,7 @@ def read_evidence(
         birth=birth,
         tried=tried,
         marks=tail.marks,
+        near_mark=tail.near,
         fields=fields,
     )
 
@@ -123,16 +126,20 @@ def _read_fields(sources: Iterable[Mapping[str, Any]], judge: Judge) -> tuple[Li
 
 
 def _ttl_field(value: object) -> LifeField:
-    what = f"ttl field {value!r}"
+    what = f"ttl field {_json(value)}"
     try:
         return LifeField(what, ttl=parse_duration(value))
     except BadDuration as e:
         return LifeField(what, problem=f"cannot be read ({e})")
 
 
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def _decay_field(value: object, judge: Judge) -> LifeField:
     tier = judge.tails.tier_named(value) if isinstance(value, str) else None
-    return LifeField(f"decay field {value!r}", tier=tier, problem="" if tier else "names no tier of the policy")
+    return LifeField(f"decay field {_json(value)}", tier=tier, problem="" if tier else "names no tier of the policy")
 
 
 def _named_tiers(

@@ -15,9 +15,10 @@ from memttl.core.foreign import Census
 from memttl.core.judge import Judge
 from memttl.core.memory import read_lines
 from memttl.core.model import Tried, Verdict
+from memttl.core.oddities import Oddities, plan_warnings
 from memttl.core.plan import refuse_foreign
 from memttl.core.selection import match_names
-from memttl.core.warnings import Oddities, plan_warnings
+from memttl.core.wording import instant_text, when_text
 from memttl.errors import UnknownEntity
 
 
@@ -69,7 +70,10 @@ def explain_file(
         if wanted is None or line.record["name"] in wanted:
             chosen += [(v, e) for v, e in explain_entity(line, judge, known_of) if text(str(v.observation))]
     if not chosen and entity is not None:
-        raise UnknownEntity(f"No observation of {entity!r} matches; nothing to explain.")
+        raise UnknownEntity(
+            f"No observation of {entity!r} matches; there is nothing to explain.",
+            hint="'*' means every entity; TEXT is a part of the text, in any case.",
+        )
     explained = tuple((v, tried_of(v, e, judge) if e else ()) for v, e in chosen)
     odd.unreadable = [v for v, _ in chosen if v.warning]
     return Explanation(explained, plan_warnings(data, judge.policy, odd), bool(odd.malformed))
@@ -89,16 +93,23 @@ def _set(e: Evidence) -> list[Tried]:
 
 
 def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
+    if verdict.age_source == "inherited":
+        return [
+            Tried("date", f"inherited {when_text(verdict.created_at)}", matched=True, note="its entity's only date")
+        ]
     if e.known.first_seen is None:
-        return [Tried("date", "first seen", matched=False, note="memttl has not recorded this observation")]
+        return []
     used = verdict.age_source == "seen"
-    return [Tried("date", f"first seen {e.known.first_seen.isoformat()}", used, "birth" if used else "not needed")]
+    return [Tried("date", f"first seen {instant_text(e.known.first_seen)}", used, "birth" if used else "not needed")]
 
 
 def _marks(e: Evidence) -> list[Tried]:
     marks = [Tried("mark", m.text, not m.problem, m.problem or "read") for m in e.marks]
     fields = [Tried("field", f.what, not f.problem, f.problem or "read") for f in e.fields]
-    return marks + fields
+    near = (
+        [Tried("mark", e.near_mark, matched=False, note="no mark that memttl knows, so prose")] if e.near_mark else []
+    )
+    return marks + near + fields
 
 
 def _rules(e: Evidence, judge: Judge) -> list[Tried]:
@@ -109,4 +120,8 @@ def _rules(e: Evidence, judge: Judge) -> list[Tried]:
         if not mismatch:
             return rows
     default = judge.policy.default_tier
-    return [*rows, Tried("default", default, e.named_by == "default", "the default tier")]
+    used = e.named_by == "default"
+    return [
+        *rows,
+        Tried("default", default, used, "the default tier" if used else f"not needed: a {e.named_by} names one"),
+    ]

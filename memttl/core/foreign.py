@@ -14,7 +14,7 @@ from memttl.core.model import Line
 _POINT = "Point --file at the memory file that your MCP client's MEMORY_FILE_PATH names."
 _WIPED = (
     "The memory server reads this as an empty graph and erases it at its next write: keep a copy, and write one JSON "
-    "object a line ({type: entity, ...})."
+    'object a line, such as {"type":"entity","name":"…","entityType":"…","observations":["…"]}.'
 )
 
 
@@ -32,7 +32,7 @@ class Census:
         if line.kind in ("entity", "relation"):
             self.server_lines += 1
             self.entities += line.is_judged or (line.too_deep and line.kind == "entity")
-        elif line.kind == "other" and not _is_marker(line):
+        elif line.kind == "other" and not (line.number == 1 and _is_marker(line)):
             self.other_lines += 1
             shape = _shape_of(line)
             self.shapes[shape] = self.shapes.get(shape, 0) + 1
@@ -98,6 +98,8 @@ def foreign_lines(census: Census) -> tuple[str, str] | None:
         return None
     if census.entities and census.other_lines <= census.server_lines:
         return None
+    if census.other_lines <= census.server_lines:
+        return "holds no entity with a name and a list of observations, but lines of other tools", _POINT
     commonest = max(census.shapes, key=lambda shape: census.shapes[shape])
     counts = f"{census.other_lines} of {census.other_lines + census.server_lines} JSON lines"
     return f"is no memory file of the MCP memory server: {_SHAPES[commonest]} ({counts} are not the server's)", _POINT

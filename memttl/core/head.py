@@ -1,6 +1,6 @@
 """The head of an observation: bullets, a leading date, the policy's prefix, and a date behind it.
 
-`classify.py` asks for the prefix (rules match on it) and `birth.py` for the dates. What counts as a prefix is strict:
+`evidence.py` asks for the prefix (rules match on it) and `birth.py` for the dates. What counts as a prefix is strict:
 in 79 real files every looser reading removed things that people would keep (SPEC section 4, "Prefix").
 """
 

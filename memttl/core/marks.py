@@ -1,6 +1,6 @@
 """Marks at the very end of an observation's text: `[expires 2026-04-01]`, `(review by …)`, ` - ttl 30d`, `[pin]`.
 
-`classify.py` asks for them; `birth.py` for the trailing date that may stand among them. One part of a bracket that is
+`evidence.py` asks for them; `birth.py` for the trailing date that may stand among them. One part of a bracket that is
 no mark makes the whole bracket prose; a mark whose form is right and whose value cannot be read keeps its observation.
 """
 
@@ -27,14 +27,19 @@ class Mark(NamedTuple):
     ttl: Duration | None = None
     tier: str | None = None
     problem: str = ""
+    has_digit: bool = False  # its value begins with one
 
 
 class Tail(NamedTuple):
-    """The marks at the end of a text, in their order, and the trailing dates in brackets among them."""
+    """The marks at the end of a text, in their order, and the trailing dates in brackets among them.
+
+    `near` is a last bracket that begins with a mark's word and is prose all the same: `(review by Anna)`.
+    """
 
     marks: tuple[Mark, ...]
     dates: tuple[FoundDate, ...]
     ranges: tuple[FoundDate, ...] = ()
+    near: str = ""
 
 
 EMPTY_TAIL = Tail((), ())
@@ -51,6 +56,7 @@ _MARK = re.compile(
     + r")(?:\s*(?P<colon>[:：])\s*|\s+)(?P<value>\S.*))",
     re.DOTALL,
 )
+_WORD = re.compile(rf"(?:pinned|pin|keep|{'|'.join(words for words, _ in _KINDS)})\b")
 _SEPARATOR = re.compile(r"[;,]")
 # everything up to the last semicolon or spaced dash
 _LAST_SEGMENT = re.compile(r".*(?:;|\s[-–—](?=\s))", re.DOTALL)
@@ -81,7 +87,10 @@ class TailReader:
             else:
                 marks += reversed(item)
             end = _before_separators(text, start)
-        return Tail(tuple(reversed(marks)), tuple(dates), tuple(ranges)) if marks or dates or ranges else EMPTY_TAIL
+        near = self._near(text, end) if end and text[end - 1] in _OPENING else ""
+        if not (marks or dates or ranges or near):
+            return EMPTY_TAIL
+        return Tail(tuple(reversed(marks)), tuple(dates), tuple(ranges), near)
 
     def tier_named(self, name: str) -> str | None:
         """Give the policy's own spelling of a tier's name, compared after normalising; None for an unknown one."""
@@ -101,6 +110,11 @@ class TailReader:
         marks = self._list(inner)
         return (start, marks) if marks else None
 
+    def _near(self, text: str, end: int) -> str:
+        """The bracket that closes at `end` and is no mark, if a person may have meant one."""
+        start = text.rfind(_OPENING[text[end - 1]], 0, end - 1)
+        return text[start:end] if start >= 0 and _WORD.match(text, start + 1) else ""
+
     def _segment(self, text: str, end: int) -> tuple[int, list[Mark]] | None:
         """What stands behind the last spaced dash or semicolon."""
         found = _LAST_SEGMENT.match(text, 0, end)
@@ -108,22 +122,32 @@ class TailReader:
         return (found.end() - 1, marks) if found and marks else None
 
     def _list(self, text: str) -> list[Mark] | None:
-        """Read marks separated by semicolons or commas; None when one part is no mark."""
+        """Read marks separated by semicolons or commas; None when one part is no mark, which makes all of it prose.
+
+        But where a mark's value begins with a digit, or cannot be read behind its colon, the rest may be part of that
+        value (`expires: December 31, 2026`): then the mark is there and cannot be read, which keeps.
+        """
         if not _MARK.match(text):
             return None
         pieces = [0, *(m.end() for m in _SEPARATOR.finditer(text)), len(text) + 1]
-        marks, i = [], 0
+        marks: list[Mark] = []
+        i = 0
         while i < len(pieces) - 1:
             # the longest that can be read first: a comma inside a date of the policy's formats does not separate
             ends = range(min(i + 3, len(pieces) - 1), i, -1)
             read = [(j, self._mark(text[pieces[i] : pieces[j] - 1].strip())) for j in ends]
             good = [(j, mark) for j, mark in read if mark and not mark.problem]
             j, mark = good[0] if good else read[-1]
-            if mark is None:
-                return None
-            marks.append(mark)
+            if mark is not None:
+                marks.append(mark)
+            elif text[pieces[i] : pieces[j] - 1].strip():
+                return self._beside_prose(text, marks)
             i = j
         return marks
+
+    def _beside_prose(self, text: str, marks: list[Mark]) -> list[Mark] | None:
+        damaged = next((m for m in marks if m.problem or m.has_digit), None)
+        return [Mark(damaged.kind, text, problem="beside it stands what is no mark")] if damaged else None
 
     def _mark(self, text: str) -> Mark | None:
         """Read one mark. None for prose; a mark with a `problem` where the form is right and the value is not."""
@@ -134,8 +158,9 @@ class TailReader:
             return Mark("pin", text)
         kind = next(kind for i, (_, kind) in enumerate(_KINDS) if found[f"k{i}"])
         value = found["value"].strip()
-        mark = self._read_value(kind, text, value)
-        form_is_right = found["colon"] is not None or value[0] in "0123456789"
+        has_digit = value[0] in "0123456789"
+        mark = self._read_value(kind, text, value)._replace(has_digit=has_digit)
+        form_is_right = found["colon"] is not None or has_digit
         if mark.problem or kind == "tier":
             return mark if form_is_right else None
         return mark

@@ -45,9 +45,10 @@ def read_lines(data: bytes) -> Iterator[Line]:
         yield parse_line(data[start:end], number)
 
 
-def entity_names(data: bytes) -> list[str]:
-    """Give the names of the entities whose observations can be judged, in order, duplicates included."""
-    return [line.record["name"] for line in read_lines(data) if line.is_judged and line.record is not None]
+def entity_heads(data: bytes) -> list[tuple[str, str | None]]:
+    """Give (name, type) of the entities whose observations can be judged, in order, duplicates included."""
+    records = [line.record for line in read_lines(data) if line.is_judged and line.record is not None]
+    return [(r["name"], r["entityType"] if isinstance(r.get("entityType"), str) else None) for r in records]
 
 
 def parse_line(raw: bytes, number: int) -> Line:

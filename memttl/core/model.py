@@ -84,7 +84,8 @@ class Verdict(NamedTuple):
     element. `created_at` is a date as written or an instant; `expires_at` an instant in UTC. `warning`
     names a mark or field that cannot be read. `by_ttl`: a TTL decides (what `keep_last` may hold); `by_type_alone`: so
     does a rule that looks at nothing but the entity's type; `by_default`: no mark, field or rule names a tier
-    or a date.
+    or a date. `element` is the JSON value in the list; `near_mark` a bracket at its end that looks like a mark and is
+    none. `waits_for_age`: a TTL would decide if its age were known.
     """
 
     entity: str
@@ -106,12 +107,16 @@ class Verdict(NamedTuple):
     by_ttl: bool = False
     by_type_alone: bool = False
     by_default: bool = False
+    element: Any = None
+    near_mark: str = ""
+    waits_for_age: bool = False
 
 
 class LineRemoval(NamedTuple):
-    """A whole line that goes: an entity that this prune emptied, or a relation of one."""
+    """A whole line that goes: an entity that this prune emptied, or a relation of one. `label` is for people."""
 
     line: int
     kind: Literal["entity", "relation"]
     entity: str
     raw: bytes
+    label: str = ""

@@ -1,4 +1,4 @@
-"""One snapshot's bytes and the policy into a plan: every verdict that goes, counts, limits; and the plan into bytes.
+"""One snapshot's bytes and the policy into a plan: every verdict that goes, counts and limits.
 
 The workflow makes a plan (pure), shows it, and later makes another on fresh bytes within what was approved. A dry run
 ends with the plan.
@@ -16,7 +16,7 @@ from memttl.core.foreign import Census, foreign_document, foreign_encoding, fore
 from memttl.core.judge import Judge
 from memttl.core.memory import read_lines
 from memttl.core.model import Line, LineRemoval, Verdict
-from memttl.core.warnings import Oddities, plan_warnings
+from memttl.core.oddities import Oddities, plan_warnings
 from memttl.errors import Foreign, Malformed
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ class Plan(NamedTuple):
     """All verdicts of one snapshot that go, bound to the digest (SHA-256) of its bytes.
 
     `lines` are entity and relation lines that go whole (`remove_empty_entities`); `waiting` counts what has expired but
-    was not in the approval; `unruled` the observations whose tier nothing but the default names; `next_due` the nearest
-    expiries to come.
+    was not in the approval; `unruled` the observations whose tier nothing but the default names; `undated` those that a
+    TTL would let go if their age were known; `next_due` are the nearest expiries to come, `review_due` what is to be
+    looked at.
     """
 
     digest: str
@@ -61,7 +62,9 @@ class Plan(NamedTuple):
     lines: tuple[LineRemoval, ...] = ()
     waiting: int = 0
     unruled: int = 0
+    undated: int = 0
     next_due: tuple[Verdict, ...] = ()
+    review_due: tuple[Verdict, ...] = ()
     refusals: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -72,7 +75,7 @@ class Plan(NamedTuple):
 
 
 def _key(verdict: Verdict) -> tuple[str, str]:
-    return verdict.entity, repr(verdict.observation)
+    return verdict.entity, repr(verdict.element)
 
 
 @dataclass(slots=True)
@@ -84,6 +87,7 @@ class _Tally:
     numbers: Counter[str] = field(default_factory=Counter)
     expired: list[Verdict] = field(default_factory=list)
     next_due: list[Verdict] = field(default_factory=list)
+    review_due: list[Verdict] = field(default_factory=list)
     odd: Oddities = field(default_factory=Oddities)
 
 
@@ -111,7 +115,9 @@ def make_plan(
         _add(tally, line, judge, known_of)
     refuse_foreign(data, tally.census, malformed=bool(tally.odd.malformed) and not keep_malformed)
     if tally.odd.malformed and not keep_malformed:
-        raise Malformed(malformed_message(tally.odd.malformed))
+        is_any_line_good = tally.census.server_lines or tally.census.other_lines
+        hint = None if is_any_line_good else "No line of it is JSON: is this the right file?"
+        raise Malformed(malformed_message(tally.odd.malformed), hint=hint)
     wanted = [v for v in tally.expired if filters is None or filters.match(v)]
     removals = _approved(wanted, approval)
     lines: tuple[LineRemoval, ...] = ()
@@ -127,9 +133,11 @@ def make_plan(
         lines=lines,
         waiting=len(wanted) - len(removals),
         unruled=tally.numbers["unruled"],
+        undated=tally.numbers["undated"],
         next_due=tuple(tally.next_due),
+        review_due=tuple(tally.review_due),
         refusals=() if force else _refusals(counts, judge),
-        warnings=plan_warnings(data, judge.policy, tally.odd, lines),
+        warnings=plan_warnings(data, judge.policy, tally.odd, removals, lines),
     )
 
 
@@ -151,12 +159,16 @@ def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> N
         tally.numbers["unruled"] += verdict.by_default
         if verdict.warning:
             tally.odd.unreadable.append(verdict)
+        tally.numbers["undated"] += verdict.waits_for_age
+        if verdict.review_due:
+            tally.review_due.append(verdict)
         if verdict.expired:
             tally.expired.append(verdict)
         elif verdict.expires_at is not None:
             _note_due(tally.next_due, verdict)
     if verdicts and all(v.expired for v in verdicts):
-        tally.odd.emptied += sorted({(str(v.rule), v.entity) for v in verdicts if v.by_type_alone})
+        rules = {str(v.rule) for v in verdicts if v.by_type_alone}
+        tally.odd.emptied += [(rule, line.number, verdicts[0].entity) for rule in sorted(rules)]
 
 
 def _note_due(nearest: list[Verdict], verdict: Verdict) -> None:

@@ -73,7 +73,7 @@ class Policy(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Give 16 hex digits of SHA-256, equal for policies that say the same."""
+        """Give 16 hex digits of SHA-256, equal for policies that are written alike."""
         import hashlib
         import json
 

@@ -1,6 +1,6 @@
 """What may stand in a policy file: one pydantic model a table, and one sentence a kind of problem.
 
-`policy.py` validates the parsed TOML with it and compiles the result. A new key is one field here (and a use of it).
+`policy_load.py` validates the parsed TOML with it and compiles the result. A new key is one field here, and a use.
 """
 
 from __future__ import annotations
@@ -49,6 +49,40 @@ def _path(value: str) -> str:
     return value
 
 
+def _prefix(value: str) -> str:
+    bare = value.strip().strip("[]()").rstrip(":： ").strip()
+    if not bare or bare != value:
+        raise ValueError(f'a prefix is the bare word; write "{bare or "session"}"')
+    return value
+
+
+def _pattern(value: str) -> str:
+    try:
+        re.compile(value)
+    except (re.error, OverflowError, RecursionError) as e:
+        raise ValueError(f"no regular expression: {e}") from None
+    return value
+
+
+def _label(value: str) -> str:
+    if not value.strip(" \t:："):
+        raise ValueError('a label is the words before the colon, such as "Knowledge captured"')
+    return value
+
+
+def _format(value: str) -> str:
+    try:
+        compile_format(value)
+    except BadFormat as e:
+        raise ValueError(str(e)) from None
+    return value
+
+
+# each item of a list has a place of its own, so that all that are wrong are named
+Prefix = Annotated[str, AfterValidator(_prefix)]
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Label = Annotated[str, AfterValidator(_label)]
+Format = Annotated[str, AfterValidator(_format)]
 PathText = Annotated[str, Field(min_length=1), AfterValidator(_path)]
 Ttl = Annotated[Duration, PlainValidator(_ttl, json_schema_input_type=str | int)]
 Grace = Annotated[Duration, PlainValidator(_grace, json_schema_input_type=str | int)]
@@ -76,29 +110,10 @@ class RuleTable(_Table):
 
     tier: str
     name: str | None = None
-    prefix: Names | None = None
+    prefix: Annotated[list[Prefix], Field(min_length=1)] | None = None
     entity: Names | None = None
     entity_type: Names | None = None
-    pattern: Names | None = None
-
-    @field_validator("prefix")
-    @classmethod
-    def _bare_words(cls, value: list[str] | None) -> list[str] | None:
-        for prefix in value or ():
-            bare = prefix.strip().strip("[]()").rstrip(":： ").strip()
-            if not bare or bare != prefix:
-                raise ValueError(f'a prefix is the bare word; write "{bare or "session"}" for {prefix!r}')
-        return value
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, value: list[str] | None) -> list[str] | None:
-        for pattern in value or ():
-            try:
-                re.compile(pattern)
-            except (re.error, OverflowError, RecursionError) as e:
-                raise ValueError(f"{pattern!r} is no regular expression: {e}") from None
-        return value
+    pattern: Annotated[list[Pattern], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _has_condition(self) -> RuleTable:
@@ -110,26 +125,8 @@ class RuleTable(_Table):
 class DatesTable(_Table):
     """How dates are written besides ISO 8601, and which labels stand before a birth."""
 
-    formats: list[str] = []
-    labels: list[Annotated[str, Field(min_length=1)]] = []
-
-    @field_validator("labels")
-    @classmethod
-    def _not_blank(cls, value: list[str]) -> list[str]:
-        for label in value:
-            if not label.strip(" \t:："):
-                raise ValueError(f'{label!r}: a label is the words before the colon, such as "Knowledge captured"')
-        return value
-
-    @field_validator("formats")
-    @classmethod
-    def _usable(cls, value: list[str]) -> list[str]:
-        for text in value:
-            try:
-                compile_format(text)
-            except BadFormat as e:
-                raise ValueError(f"{text!r}: {e}") from None
-        return value
+    formats: list[Format] = []
+    labels: list[Label] = []
 
 
 class AgeTable(_Table):
@@ -235,7 +232,7 @@ _ALLOWED: dict[str, Callable[[dict[str, Any]], str]] = {
     "int_from_float": lambda e: "must be a whole number",
     "float_type": lambda e: "must be a number",
     "bool_type": lambda e: "must be true or false",
-    "list_type": lambda e: 'must be a list, such as ["session"]',
+    "list_type": lambda e: "write [[rules]]" if e["loc"] == ("rules",) else 'must be a list, such as ["session"]',
     "dict_type": lambda e: "must be a table",
     "model_type": lambda e: "must be a table",
     "too_short": lambda e: "must not be empty",

@@ -38,6 +38,8 @@ def policy_toml(policy: Policy) -> str:
             lines += ["", table]
         shown = f"{value.key} = {value.text}" if value.text else f"# {value.key} is not set"
         lines.append(f"{shown:<44} # {value.source}" if value.text else shown)
+    if policy.given.get("rules") is not None:
+        lines += ["", "# and whatever the rules say, the prefix permanent works, last"]
     return "\n".join(lines) + "\n"
 
 
@@ -63,8 +65,8 @@ def _rules(policy: Policy, file: PolicyFile) -> Iterator[Value]:
     tables = file.rules
     if tables is None:
         tables = [RuleTable(name=rule.label, prefix=sorted(rule.prefixes), tier=rule.tier) for rule in policy.rules]
-    for i, rule in enumerate(tables):
-        yield Value("[[rules]]", "name", toml(rule.name or f"rules[{i}]"), source)
+    for rule in tables:
+        yield Value("[[rules]]", "name", toml(rule.name), source)
         for condition in _CONDITIONS:
             if getattr(rule, condition):
                 yield Value("[[rules]]", condition, toml(getattr(rule, condition)), source)

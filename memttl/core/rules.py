@@ -1,6 +1,6 @@
 """Rules: which of the policy's rows of judgement names the tier of an observation. First match wins.
 
-`classify.py` asks for the first match; `explain` asks the same objects why the rows before it did not match.
+`evidence.py` asks for the first match; `explain` asks the same objects why the rows before it did not match.
 """
 
 from __future__ import annotations

@@ -31,26 +31,45 @@ class Filters(NamedTuple):
 
 
 def make_filters(
-    entities: Sequence[str], types: Sequence[str], tiers: Sequence[str], *, names: Iterable[str], known_tiers: list[str]
+    entities: Sequence[str],
+    types: Sequence[str],
+    tiers: Sequence[str],
+    *,
+    heads: Iterable[tuple[str, str | None]],
+    known_tiers: list[str],
 ) -> Filters:
-    """Make filters from what the user named; `names` are the file's entity names.
+    """Make filters from what the user named; `heads` are the file's entities as (name, type).
+
+    A glob that matches nothing is a filter like any other; an exact word that matches nothing is a slip.
 
     Raises:
-        UnknownEntity: an exact name that no entity has.
+        UnknownEntity: an exact name or type that no entity has.
         UsageError: a tier that the policy does not have.
     """
+    all_heads = list(heads)
     for tier in tiers:
-        if tier not in known_tiers:
-            allowed = ", ".join(known_tiers)
-            raise UsageError(
-                f"The policy has no tier {tier!r}{near(tier, known_tiers)}; nothing was done.",
-                hint=f"Its tiers are: {allowed}.",
-            )
+        _refuse_unknown_tier(tier, known_tiers)
+    all_types = sorted({kind for _, kind in all_heads if kind is not None})
+    for kind in types:
+        if not _is_glob(kind) and not any(glob(kind).fullmatch(normalise(t)) for t in all_types):
+            raise UnknownEntity(f"No entity is of type {kind!r}{near(kind, all_types)}; nothing was done.")
     chosen = None
     if entities:
-        all_names = frozenset(names)
+        all_names = frozenset(name for name, _ in all_heads)
         chosen = frozenset().union(*(match_names(e, all_names, glob_may_miss=True) for e in entities))
     return Filters(chosen, tuple(glob(t) for t in types), frozenset(tiers))
+
+
+def _refuse_unknown_tier(tier: str, known_tiers: list[str]) -> None:
+    if tier not in known_tiers:
+        raise UsageError(
+            f"The policy has no tier {tier!r}{near(tier, known_tiers)}; nothing was done.",
+            hint=f"Its tiers are: {', '.join(known_tiers)}.",
+        )
+
+
+def _is_glob(text: str) -> bool:
+    return "*" in text or "?" in text
 
 
 def match_names(wanted: str, names: frozenset[str], *, glob_may_miss: bool = False) -> frozenset[str]:
@@ -63,7 +82,7 @@ def match_names(wanted: str, names: frozenset[str], *, glob_may_miss: bool = Fal
         return frozenset({wanted})
     pattern = compile_glob(wanted)
     found = frozenset(n for n in names if pattern.fullmatch(n))
-    if found or (glob_may_miss and ("*" in wanted or "?" in wanted)):
+    if found or (glob_may_miss and _is_glob(wanted)):
         return found
     hint = near(wanted, sorted(names))
     raise UnknownEntity(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 
 from memttl.core.model import Birth, Expiry, When
+from memttl.core.zones import in_zone
 
 _BORN = {
     "set": "created {} (set by you)",
@@ -16,20 +17,18 @@ _BORN = {
 }
 
 
-def birth_words(birth: Birth) -> str:
+def birth_words(birth: Birth, zone: tzinfo = UTC) -> str:
     """Say how old it is and how that is known: `written 2026-04-01`."""
     assert birth.when is not None
-    return _BORN[birth.source].format(day_words(birth.when))
+    return _BORN[birth.source].format(day_words(birth.when, zone))
 
 
-def day_words(when: Expiry) -> str:
-    """Write a date as `2026-04-01`, an instant as `2026-04-01 12:30 UTC`, midnight as the day, never as never."""
-    if when == "never":
-        return "never"
+def day_words(when: Expiry, zone: tzinfo = UTC) -> str:
+    """Write a date as `2026-04-01`, an instant as `2026-04-01 12:30 UTC` in `zone`, its midnight as the day."""
     if not isinstance(when, datetime):
-        return when.isoformat()
-    moment = when.astimezone(UTC)
-    return moment.strftime("%Y-%m-%d") if moment.hour == moment.minute == 0 else moment.strftime("%Y-%m-%d %H:%M UTC")
+        return when if isinstance(when, str) else when.isoformat()
+    moment = in_zone(when, zone)
+    return moment.strftime("%Y-%m-%d") if moment.hour == moment.minute == 0 else moment.strftime("%Y-%m-%d %H:%M %Z")
 
 
 def instant_text(moment: datetime) -> str:

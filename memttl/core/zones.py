@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 
 def read_zone(name: str) -> tzinfo:
@@ -22,3 +22,11 @@ def read_zone(name: str) -> tzinfo:
 
         zones = sorted(zoneinfo.available_timezones())
         raise ValueError(f"no such time zone; use an IANA name, such as Europe/Berlin{near(name, zones)}") from None
+
+
+def in_zone(moment: datetime, zone: tzinfo) -> datetime:
+    """Give an instant (aware) in `zone`; as it stands within a day of the calendar's ends, the years 1 and 9999."""
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return moment

@@ -184,8 +184,19 @@ class _Writer:
         try:
             found = self.beside.stat(self.journal.name(suffix))
         except FileNotFoundError:
-            return suffix == versions.NEW
+            # gone into the memory file's place, if the old file's second name or the live file says so; or the whole
+            # state folder was taken away
+            return suffix == versions.NEW and (
+                self._is_live() or self.journal.name(versions.LINK) in self.beside.names()
+            )
         return (found.st_dev, found.st_ino) != self.new_file
+
+    def _is_live(self) -> bool:
+        try:
+            live = self.session.memory.stat(self.snapshot.path.name)
+        except FileNotFoundError:
+            return False
+        return (live.st_dev, live.st_ino) == self.new_file
 
     def cleaned_up(self, error: BaseException) -> BaseException:
         """Leave log and folder tidy after a failure; give the error as one of ours, with `applied` as it is."""

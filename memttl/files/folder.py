@@ -78,8 +78,9 @@ class Folder:
         os.link(other.name(name), self.name(own), src_dir_fd=other.fd, dst_dir_fd=self.fd, follow_symlinks=False)
 
     def names(self) -> list[str]:
-        """Give the names of all entries, sorted."""
-        return sorted(os.listdir(self.fd if self.fd is not None else self.path))
+        """Give the names of all entries that are no folders, sorted: memttl's own files are none."""
+        with os.scandir(self.fd if self.fd is not None else self.path) as entries:
+            return sorted(entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))
 
     def sync(self) -> None:
         """Make the names durable; nothing where folders cannot be opened."""

@@ -5,6 +5,7 @@ Read-only commands say it in warnings; a writing command asks `needs_recovery` a
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -22,17 +23,22 @@ def needs_recovery(state: State) -> bool:
     Raises:
         NoPermission: the folder may not be read.
     """
+    return any(versions.is_leftover(name) for name in _names(state))
+
+
+def _names(state: State) -> list[str]:
     try:
-        return any(versions.is_leftover(name) for name in os.listdir(state.beside))
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+        with os.scandir(state.beside) as entries:
+            return sorted(entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))
     except OSError as e:
+        if e.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):  # there can be none
+            return []
         raise refusal(e, f"The state folder {state.beside} cannot be read") from None
 
 
 def unfinished(state: State) -> list[str]:
     """Give a sentence for each thing that a killed run, or a late writer, left behind."""
-    names = sorted(os.listdir(state.beside)) if needs_recovery(state) else []
+    names = _names(state)
     journals = {name: journal for name in names if (journal := versions.Journal.read(name))}
     digests = {name: _digest(state.beside / name) for name in journals}
     # a run that ended leaves the old version for a while, should a late writer come, and the copy to merge by

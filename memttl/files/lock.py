@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import BinaryIO
 
 from memttl.errors import AS_IT_WAS, Locked
 from memttl.files.state import State, own_file, refusal
@@ -21,8 +22,6 @@ def locked(state: State, like: os.stat_result, *, patience_s: float = PATIENCE_S
         Locked: another memttl held it for `patience_s` seconds.
         NoPermission, CannotCreate: the lock file cannot be opened.
     """
-    import portalocker  # here: it costs as much start-up as all the rest, and a dry run needs no lock
-
     try:
         is_new = not state.lock.exists()
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -32,19 +31,18 @@ def locked(state: State, like: os.stat_result, *, patience_s: float = PATIENCE_S
     except OSError as e:
         raise refusal(e, f"The lock {state.lock} cannot be opened") from None
     with file:
-        _acquire(file, portalocker, time.monotonic() + patience_s, str(state.lock))
-        try:
-            yield
-        finally:
-            portalocker.unlock(file)
+        _acquire(file, time.monotonic() + patience_s, str(state.lock))
+        yield  # closing the file lets go of the lock
 
 
-def _acquire(file: object, portalocker: object, deadline: float, name: str) -> None:
-    flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING  # type: ignore[attr-defined]
+def _acquire(file: BinaryIO, deadline: float, name: str) -> None:
+    import portalocker  # here: it costs as much start-up as all the rest, and a dry run needs no lock
+
+    flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
     while True:
         try:
-            portalocker.lock(file, flags)  # type: ignore[attr-defined]
-        except portalocker.exceptions.LockException:  # type: ignore[attr-defined]
+            portalocker.lock(file, flags)
+        except portalocker.exceptions.LockException:
             if time.monotonic() > deadline:
                 raise Locked(f"Another memttl holds {name}; {AS_IT_WAS}.") from None
             time.sleep(0.05)

@@ -6,6 +6,7 @@ One rule: nothing that came out of the memory file's place is removed before its
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import errno
 import os
@@ -61,7 +62,8 @@ def recover(session: Session) -> None:
     finally:
         session.is_recovering = False
     for part in session.state.backups.glob(f"*{versions.PART}"):
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # one that cannot be removed does no harm
+            part.unlink()
 
 
 def _judge_all(session: Session) -> bool:

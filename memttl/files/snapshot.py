@@ -154,11 +154,22 @@ def refuse_read_only(snapshot: Snapshot) -> None:
     Raises:
         NoPermission: why, and what to do.
     """
-    mode = stat.S_IMODE(snapshot.stat.st_mode)
-    if not mode & stat.S_IWUSR:
+    if _is_read_only(snapshot):
+        mode = stat.S_IMODE(snapshot.stat.st_mode)
         raise NoPermission(
             f"{snapshot.path} is read-only (mode {mode:04o}); nothing was done.", hint="chmod u+w it, if it may change."
         )
+
+
+def read_only_warning(snapshot: Snapshot) -> tuple[str, ...]:
+    """Give the sentence by which a dry run says that the real run would refuse such a file."""
+    return (
+        ("the file is read-only, so a run that applies this would refuse it (77)",) if _is_read_only(snapshot) else ()
+    )
+
+
+def _is_read_only(snapshot: Snapshot) -> bool:
+    return not stat.S_IMODE(snapshot.stat.st_mode) & stat.S_IWUSR
 
 
 def _open(path: Path) -> int:

@@ -133,6 +133,10 @@ def _own(path: Path, like: os.stat_result, mode: int) -> None:
                     hint="Run memttl as the file's owner.",
                 ) from None
             mode &= 0o700  # not the memory file's group: then nobody's but the owner's
+    if hasattr(os, "removexattr"):  # a folder above may pass on rights that the memory file does not give
+        for name in ("system.posix_acl_access", "system.posix_acl_default"):
+            with contextlib.suppress(OSError):
+                os.removexattr(path, name)
     path.chmod(mode)
 
 

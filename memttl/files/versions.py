@@ -8,6 +8,7 @@ A `.link` is the same on the last rung, where it is a second name of the old fil
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -110,10 +111,10 @@ def _keep_metadata(descriptor: int, snapshot: Snapshot, live: int | None) -> Non
                 "done.",
                 hint="Run memttl as the file's owner.",
             ) from None
-    if hasattr(os, "fchmod"):
-        os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & (0o7777 if live is not None else 0o666))
     if live is not None and hasattr(os, "listxattr"):  # ACLs are attributes too: system.posix_acl_access
         _keep_attributes(live, descriptor)
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & (0o7777 if live is not None else 0o666))
 
 
 def _keep_attributes(source: int, target: int) -> None:
@@ -121,6 +122,9 @@ def _keep_attributes(source: int, target: int) -> None:
         names = os.listxattr(source)
     except OSError:
         return
+    for name in set(os.listxattr(target)).difference(names):  # a list of rights that the folder passed on
+        with contextlib.suppress(OSError):
+            os.removexattr(target, name)
     for name in names:
         try:
             os.setxattr(target, name, os.getxattr(source, name))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from memttl.core.explain import ExplainOutcome
 from memttl.core.model import Tried, Verdict
 from memttl.core.wording import day_words
@@ -20,8 +22,8 @@ def _block(verdict: Verdict, tried: tuple[Tried, ...], answer: ExplainOutcome) -
     rows = [
         ("verdict", f"{verdict.action}: {verdict.reason}"),
         ("tier", f"{verdict.tier}" + (f" (rule {verdict.rule})" if verdict.rule else "")),
-        ("birth", _birth(verdict, age_words(verdict.created_at, now))),
-        ("expiry", _expiry(verdict)),
+        ("birth", _birth(verdict, now)),
+        ("expiry", _expiry(verdict, now)),
     ]
     lines = [place, f"  {observation_text(verdict.observation)}"]
     shown = rows if verdict.tier is not None else rows[:1]
@@ -32,13 +34,14 @@ def _block(verdict: Verdict, tried: tuple[Tried, ...], answer: ExplainOutcome) -
     return "\n".join(lines) + "\n"
 
 
-def _birth(verdict: Verdict, age: str) -> str:
+def _birth(verdict: Verdict, now: datetime) -> str:
     if verdict.created_at is None:
         return "unknown"
-    return f"{day_words(verdict.created_at)}, {age} ago (age source: {verdict.age_source})"
+    day, age = day_words(verdict.created_at, now.tzinfo or UTC), age_words(verdict.created_at, now)
+    return f"{day}, {age} ago (age source: {verdict.age_source})"
 
 
-def _expiry(verdict: Verdict) -> str:
+def _expiry(verdict: Verdict, now: datetime) -> str:
     if verdict.expires_at is None:
         return "due for review, expires by nothing else" if verdict.review_due else "never"
-    return f"{day_words(verdict.expires_at)}" + (" (has come)" if verdict.expired else "")
+    return day_words(verdict.expires_at, now.tzinfo or UTC) + (" (has come)" if verdict.expired else "")

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
-from memttl.report.prune_plain import closing
+from memttl.report.prune_closing import closing
+from memttl.report.prune_plain import whole_lines
 from memttl.report.text import age_words, observation_text, visible
 
 GAP = 2
@@ -28,14 +29,16 @@ def render(outcome: PruneOutcome, *, width: int, color: bool, with_plan: bool = 
     if with_plan and outcome.plan.removals:
         widths = _widths(outcome, width)
         console.print(_row(widths, *(Text(word, style="bold") for word in ("Tier", "Age", "Why", "Text"))))
-        by_entity = groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type, v.line))
-        for (entity, entity_type, _), verdicts in by_entity:
+        by_entity = groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type))
+        for (entity, entity_type), verdicts in by_entity:
             title = f"{visible(entity)} ({visible(entity_type or 'no type')})"
             console.print(Text(title, style="bold", overflow="ellipsis", no_wrap=True))
             for verdict in verdicts:
                 console.print(_verdict_row(verdict, outcome, widths))
+        for line in whole_lines(outcome):
+            console.print(Text(line, overflow="ellipsis", no_wrap=True))
         console.print()
-    for line in closing(outcome):
+    for line in closing(outcome, with_plan=with_plan):
         console.print(Text(line), soft_wrap=True)
     return out.getvalue()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from memttl.core.model import When
@@ -38,8 +38,8 @@ def plural(count: int, noun: str) -> str:
 
 
 def age_words(born: When | None, now: datetime) -> str:
-    """Say how old something born then is, in whole days; `unknown` without a birth."""
+    """Say how old something born then is, in whole days of the zone that `now` is in; `unknown` without a birth."""
     if born is None:
         return "unknown"
-    day = born.astimezone(UTC).date() if isinstance(born, datetime) else born
-    return plural(max(0, (now.astimezone(UTC).date() - day).days), "day")
+    day = born.astimezone(now.tzinfo).date() if isinstance(born, datetime) else born
+    return plural(max(0, (now.date() - day).days), "day")

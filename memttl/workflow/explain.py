@@ -43,4 +43,4 @@ def explain(settings: Settings, question: Question) -> ExplainOutcome:
     if isinstance(explanation, UnknownEntity):
         raise explanation
     warnings = (*settings.warnings, *explanation.warnings)
-    return ExplainOutcome(settings.named, settings.now, explanation, warnings)
+    return ExplainOutcome(settings.named, settings.now_here, explanation, warnings)

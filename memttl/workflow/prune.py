@@ -5,20 +5,21 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.judge import make_judge
-from memttl.core.memory import entity_names
+from memttl.core.memory import entity_heads
 from memttl.core.model import NOTHING_KNOWN, Known
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
 from memttl.errors import Interrupted, UnknownEntity
 from memttl.files.ladder import WritePath
 from memttl.files.pace import DEFAULT_PACE, Pace
-from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links, refuse_read_only
+from memttl.files.snapshot import Snapshot, read_only_warning, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, state_of
 from memttl.settings import Settings
 
@@ -73,7 +74,7 @@ def prune(
     snapshot, plan = _first_look(settings, request, is_approved=ask is None)
     planned = PruneOutcome(
         file=settings.named,
-        now=settings.now,
+        now=settings.now_here,
         plan=plan,
         dry_run=not request.writes,
         check=request.check,
@@ -83,7 +84,7 @@ def prune(
         return planned
     _refuse_hard_links(snapshot, state, request)
     if planned.dry_run:
-        return planned
+        return planned._replace(warnings=(*planned.warnings, *read_only_warning(snapshot)))
     refuse_read_only(snapshot)
     if ask is not None and not ask(planned):
         return planned._replace(declined=True)
@@ -92,6 +93,8 @@ def prune(
 
 def _leftovers(settings: Settings, request: Request, state: State, step: Step) -> tuple[str, ...]:
     """Recover what a killed run left before anything is planned; a dry run only says that something lies there."""
+    if not os.path.lexists(settings.memory):
+        return ()  # nothing lies there; the reading says so
     from memttl.files.leftovers import needs_recovery, server_leftovers, unfinished
 
     found = server_leftovers(settings.memory, now=time.time())
@@ -162,7 +165,7 @@ def _filters(data: bytes, settings: Settings, request: Request) -> Filters | Non
         request.entities,
         request.types,
         request.tiers,
-        names=entity_names(data) if request.entities else (),
+        heads=entity_heads(data) if request.entities or request.types else (),
         known_tiers=list(settings.policy.tiers),
     )
 

@@ -285,6 +285,14 @@ def test_what_the_user_set_to_never_keeps(settings: dict[str, Any]) -> None:
     assert verdict_of("[session] 2026-01-01: x [expires 2026-02-01]", known=known(**settings)).expires_at is None
 
 
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
+@pytest.mark.parametrize(
+    "mark", ["expires 9999-12-31T23:59:59Z", "review by 9999-12-31T23:59:59Z", "expires 9999-12-31"]
+)
+def test_the_calendars_last_day_is_told_in_every_zone(mark: str, zone: str) -> None:
+    assert "9999-12-31" in verdict_of(f"x [{mark}]", f'timezone = "{zone}"').reason
+
+
 def test_explain_is_told_settings_dates_marks_fields_and_rules_in_order() -> None:
     kinds = [tried.kind for tried in tried_on({"text": "2026-01-01: x [ttl 3d]", "date": "soon"}, ttl=0)]
-    assert kinds == ["field", "date", "date", "mark", "field", "rule", "rule", "rule", "default"]
+    assert kinds == ["field", "date", "mark", "field", "rule", "rule", "rule", "default"]

@@ -122,7 +122,26 @@ def test_a_link_or_a_path_is_no_date_in_brackets(text: str) -> None:
     assert PLAIN.bracketed_at(text, 0) is None
 
 
-@pytest.mark.parametrize("word", [" to ", " and ", " - ", " – ", " — ", "-", "–", "/", ", ", " and ("])
+WORDS_OF_RANGES = [
+    " to ",
+    " and ",
+    " - ",
+    " – ",
+    " — ",
+    "-",
+    "–",
+    "/",
+    ", ",
+    " and (",
+    " until ",
+    " or ",
+    " -- ",
+    " & ",
+    ", and ",
+]
+
+
+@pytest.mark.parametrize("word", WORDS_OF_RANGES)
 def test_a_date_with_another_behind_it_is_a_range(word: str) -> None:
     text = f"2026-01-05{word}2026-03-01"
     found = PLAIN.at(text, 0)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from support import entity, json_line, relation
 
-from memttl.core.memory import MAX_DEPTH, entity_names, line_spans, parse_line, read_lines
+from memttl.core.memory import MAX_DEPTH, entity_heads, line_spans, parse_line, read_lines
 from memttl.core.model import Line
 from memttl.core.spans import is_deeper_than, is_well_formed, top_level_items
 
@@ -159,9 +159,10 @@ def test_only_a_named_entity_with_a_list_is_judged(line: bytes) -> None:
     assert not parse_line(line, 1).is_judged
 
 
-def test_names_are_given_in_order_with_duplicates() -> None:
-    lines = [entity(["x"], name=name) for name in ("B", "A", "B")]
-    assert entity_names(b"\n".join([*lines, entity(None, name="C"), relation("D", "E")])) == ["B", "A", "B"]
+def test_names_and_types_are_given_in_order_with_duplicates() -> None:
+    lines = [entity(["x"], name="B"), entity(["x"], name="A", kind=3), entity([], name="B", kind="bug")]
+    data = b"\n".join([*lines, entity(None, name="C"), relation("D", "E")])
+    assert entity_heads(data) == [("B", "note"), ("A", None), ("B", "bug")]
 
 
 def deep(levels: int, *, kind: str = "entity", inner: bytes = b"1", more: bytes = b"") -> bytes:

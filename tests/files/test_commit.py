@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -150,6 +151,13 @@ def test_any_other_error_leaves_the_log_as_true(memory: Path, name: str) -> None
     with pytest.raises(ZeroDivisionError):
         pruned(memory, step=at(name, lambda: 1 / 0))
     assert ends_of(memory) == [is_applied(name)] * bool(events_of(memory))
+
+
+def test_state_folder_that_is_taken_away_in_the_middle_is_no_written_file(memory: Path) -> None:
+    with pytest.raises(CannotCreate) as raised:
+        pruned(memory, step=at("begin logged", lambda: shutil.rmtree(memory.parent / ".memttl")))
+    assert not raised.value.applied
+    assert memory.read_bytes() == OLD
 
 
 def failing_from(step: str, limit: int) -> Callable[[Path], int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import struct
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from process import FIXTURES, copy_of
-from pruning import pruned
+from pruning import ACL, pruned, set_attribute
 from strangers import OLD as EXPIRED
 from strangers import once, run_prune, text_of
 from without_root import NOBODY, in_child, needs_root, nobodys_folder
@@ -81,15 +80,20 @@ def test_owner_that_cannot_be_kept_is_refused() -> None:
 
 
 def test_extended_attributes_are_kept(memory: Path) -> None:
-    os.setxattr(memory, "user.origin", b"team \x00 server")
+    set_attribute(memory, "user.origin", b"team \x00 server")
     assert os.getxattr(replaced(memory), "user.origin") == b"team \x00 server"
 
 
 def test_access_control_list_is_kept(memory: Path) -> None:
-    rows = [(1, 6, 2**32 - 1), (2, 6, 1234), (4, 4, 2**32 - 1), (16, 6, 2**32 - 1), (32, 4, 2**32 - 1)]
-    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in rows)
-    os.setxattr(memory, "system.posix_acl_access", acl)
-    assert os.getxattr(replaced(memory), "system.posix_acl_access") == acl
+    set_attribute(memory, "system.posix_acl_access", ACL)
+    assert os.getxattr(replaced(memory), "system.posix_acl_access") == ACL
+
+
+def test_access_that_the_folder_would_pass_on_is_not_added(memory: Path) -> None:
+    # a default list of the folder names somebody whom the memory file does not
+    set_attribute(memory.parent, "system.posix_acl_default", ACL)
+    memory.chmod(0o640)
+    assert os.listxattr(replaced(memory)) == []
 
 
 def test_old_time_is_never_restored(memory: Path) -> None:

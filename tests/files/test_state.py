@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from pruning import names_in
+from pruning import ACL, names_in, set_attribute
 from without_root import NOBODY, in_child, needs_root, nobodys_folder
 
 from memttl.errors import CannotCreate, MemttlError, NoPermission
@@ -104,6 +104,15 @@ def test_folder_is_narrowed_when_the_memory_file_was_closed_to_others(memory: Pa
     memory.chmod(0o600)
     made(memory)
     assert {mode_of(p) for p in (state.beside, state.backups)} == {0o700}
+
+
+def test_access_that_the_folder_would_pass_on_is_not_added(memory: Path) -> None:
+    set_attribute(memory.parent, "system.posix_acl_default", ACL)
+    memory.chmod(0o640)
+    state = made(memory)
+    for path in (state.beside.parent, state.beside, state.backups, state.lock, state.audit):
+        assert os.listxattr(path) == []
+    assert (mode_of(state.beside), mode_of(state.audit)) == (0o750, 0o640)
 
 
 def test_git_is_told_to_leave_it_alone(memory: Path) -> None:

@@ -15,42 +15,57 @@ SHOWN = 5
 
 @dataclass(slots=True)
 class Oddities:
-    """What one pass over a file met that a person should know of. `emptied`: (rule by type alone, entity)."""
+    """What one pass over a file met that a person should know of.
+
+    `emptied`: (rule by type alone, line, entity) of entities all of whose observations have expired.
+    """
 
     unreadable: list[Verdict] = field(default_factory=list)
     malformed: list[Line] = field(default_factory=list)
     too_deep: list[int] = field(default_factory=list)
-    emptied: list[tuple[str, str]] = field(default_factory=list)
+    emptied: list[tuple[str, int, str]] = field(default_factory=list)
 
 
-def plan_warnings(data: bytes, policy: Policy, odd: Oddities, lines: Sequence[LineRemoval] = ()) -> tuple[str, ...]:
-    """Give the warnings of one pass over `data`, in a fixed order; `lines` are those that go whole."""
+def plan_warnings(
+    data: bytes, policy: Policy, odd: Oddities, removals: Sequence[Verdict] = (), lines: Sequence[LineRemoval] = ()
+) -> tuple[str, ...]:
+    """Give the warnings of one pass over `data`, in a fixed order; `removals` go, and `lines` go whole."""
     found = list(policy.warnings)
     if data.startswith(BOM):
         found.append(
             "the file begins with a byte order mark: the memory server cannot read such a file; it is kept as it is"
         )
     if odd.malformed:
-        places = _some([f"{line.number}:{line.column}" for line in odd.malformed])
+        places = _some([f"line {line.number}, column {line.column}" for line in odd.malformed])
         found.append(f"{_lines(len(odd.malformed))} that the memory server cannot read, kept byte for byte: {places}")
     if odd.too_deep:
         numbers = _some([str(n) for n in odd.too_deep])
         found.append(f"{_lines(len(odd.too_deep))} nested too deep to judge, kept as it is: {numbers}")
     if odd.unreadable:
         found.append(_unreadable(odd.unreadable))
-    return (*found, *_emptied_by_type(odd.emptied), *_whole_lines(lines))
+    near = [v for v in removals if v.near_mark]
+    if near:
+        found.append(_near(near))
+    going = {v.line for v in removals}
+    return (*found, *_emptied_by_type([e for e in odd.emptied if e[1] in going]), *_whole_lines(lines))
 
 
 def _unreadable(verdicts: Sequence[Verdict]) -> str:
-    places = _some([f"{v.entity!r} (line {v.line}, observation {v.index}): {v.warning}" for v in verdicts])
-    noun = "observation holds" if len(verdicts) == 1 else "observations hold"
-    return f"{len(verdicts)} {noun} a mark or field that cannot be read and so stay: {places}"
+    places = _some([f"{v.entity!r} (line {v.line}): {v.warning}" for v in verdicts])
+    noun, verb = ("observation holds", "stays") if len(verdicts) == 1 else ("observations hold", "stay")
+    return f"{len(verdicts)} {noun} a mark or field that cannot be read and so {verb}: {places}"
 
 
-def _emptied_by_type(emptied: Sequence[tuple[str, str]]) -> list[str]:
+def _near(verdicts: Sequence[Verdict]) -> str:
+    places = _some([f"{v.entity!r} (line {v.line}): {v.near_mark}" for v in verdicts])
+    noun = "observation that goes ends" if len(verdicts) == 1 else "observations that go end"
+    return f"{len(verdicts)} {noun} in what looks like a mark and is none (see the README): {places}"
+
+
+def _emptied_by_type(emptied: Sequence[tuple[str, int, str]]) -> list[str]:
     """On real files half of what rules by entity type alone removed was still true."""
     rules: dict[str, list[str]] = {}
-    for rule, entity in emptied:
+    for rule, _, entity in emptied:
         rules.setdefault(rule, []).append(repr(entity))
     return [
         f"the rule {rule!r} goes by entity type alone and would empty {_some(entities)}: "
@@ -63,8 +78,10 @@ def _whole_lines(lines: Sequence[LineRemoval]) -> list[str]:
     if not lines:
         return []
     kinds = Counter(r.kind for r in lines)
-    names = _some([repr(r.entity) for r in lines if r.kind == "entity"])
-    return [f"{kinds['entity']} emptied entities and {kinds['relation']} relations of theirs go as well: {names}"]
+    names = "; ".join(r.label for r in lines)
+    emptied = f"{kinds['entity']} emptied " + ("entity" if kinds["entity"] == 1 else "entities")
+    relations = f"{kinds['relation']} of their relations"
+    return [f"{emptied} and {relations} go as well: {names}"]
 
 
 def _lines(count: int) -> str:
