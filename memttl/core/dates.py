@@ -34,7 +34,7 @@ _ISO = re.compile(
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _BETWEEN = r"\b(?:to|and|or|until|till|through)\b|-{1,3}|[–—/,&→]"
 # behind a date, these and another date make a range or a list of days, and neither is a birth
-_RANGE = re.compile(rf"\s*(?:{_BETWEEN}|,\s*and\b|,\s*or\b)\s*[\[(]?(?:to\b\s*)?")
+_RANGE = re.compile(rf"\s*(?:,\s*(?:and|or)\b|{_BETWEEN})\s*[\[(]?(?:to\b\s*)?")
 _RANGE_BEFORE = re.compile(rf"(?:{_BETWEEN})\s*$")
 _MIDNIGHT_24 = re.compile(r"[t ]24", re.IGNORECASE)
 _END_OF_BARE = re.compile(r"\s|[:：,]|$")
