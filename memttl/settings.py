@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memttl.core.dates import DateReader
 from memttl.core.policy import Policy
+from memttl.core.zones import in_zone
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
 
 POLICY_BESIDE = "memttl.toml"
@@ -47,10 +48,7 @@ class Settings(NamedTuple):
     @property
     def now_here(self) -> datetime:
         """The same instant in the policy's time zone, for words that people read."""
-        try:
-            return self.now.astimezone(self.policy.zone)
-        except OverflowError:  # within a day of the calendar's ends
-            return self.now
+        return in_zone(self.now, self.policy.zone)
 
 
 def memory_files(given: Given, environ: Mapping[str, str]) -> list[str]:

@@ -245,3 +245,11 @@ def test_days_are_those_of_the_policys_zone(tmp_path: Path) -> None:
     policy.write_text('timezone = "Europe/Berlin"\n', encoding="utf-8")
     printed = memttl("prune", "--dry-run", "--file", path, "--policy", policy, "--now", "2026-05-10").stdout
     assert "Next due: 2026-06-01" in printed
+
+
+def test_days_at_the_end_of_the_calendar_are_no_trouble(tmp_path: Path) -> None:
+    path, policy = tmp_path / "memory.jsonl", tmp_path / "policy.toml"
+    path.write_text('{"type":"entity","name":"E","entityType":"t","observations":["x [expires 9999-12-31T23:30:00Z]"]}')
+    policy.write_text('timezone = "Europe/Berlin"\n', encoding="utf-8")
+    for command in (("prune", "--dry-run"), ("explain",)):
+        assert memttl(*command, "--file", path, "--policy", policy).returncode == 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC
 
 from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
+from memttl.core.zones import in_zone
 from memttl.report.text import observation_text, plural, visible
 
 REVIEWS_SHOWN = 10
@@ -80,7 +82,7 @@ def _nothing(outcome: PruneOutcome) -> Iterator[str]:
 
 def _due(verdict: Verdict, outcome: PruneOutcome) -> str:
     assert verdict.expires_at is not None
-    return f"{verdict.expires_at.astimezone(outcome.now.tzinfo):%Y-%m-%d} {_shown(verdict)}"
+    return f"{in_zone(verdict.expires_at, outcome.now.tzinfo or UTC):%Y-%m-%d} {_shown(verdict)}"
 
 
 def _shown(verdict: Verdict) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from memttl.core.model import When
+from memttl.core.zones import in_zone
 
 # C0 and C1 controls, the separators and bidirectional controls that move a cursor or reverse a line, lone surrogates
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
@@ -41,5 +42,5 @@ def age_words(born: When | None, now: datetime) -> str:
     """Say how old something born then is, in whole days of the zone that `now` is in; `unknown` without a birth."""
     if born is None:
         return "unknown"
-    day = born.astimezone(now.tzinfo).date() if isinstance(born, datetime) else born
+    day = in_zone(born, now.tzinfo or UTC).date() if isinstance(born, datetime) else born
     return plural(max(0, (now.date() - day).days), "day")
