@@ -88,6 +88,9 @@ def _parse_slowly(raw: bytes, number: int) -> Line:
         column = next(m.start() for m in _CONSTANT.finditer(text) if m[0] == str(e)) + 1
         return Line(number, "malformed", raw, column=column, problem=f"{e} is no JSON")
     except json.JSONDecodeError as e:
+        comma = _comma_before_the_end(e, text)
+        if comma:
+            return Line(number, "malformed", raw, column=comma, problem="a comma before a closing bracket")
         return Line(number, "malformed", raw, column=e.colno, problem=_problem(e, text))
     if _names_observations_twice(raw):
         return _twice(raw, number)
@@ -104,6 +107,14 @@ def _refuse_constant(word: str) -> None:
 
 def _parse_int(digits: str) -> int | float:
     return int(digits) if len(digits) < 1000 else float(digits)  # Python refuses to read integers of 4,301 digits
+
+
+def _comma_before_the_end(e: json.JSONDecodeError, text: str) -> int:
+    """Give the column of a comma with nothing behind it, 0 for another problem: Python names it from 3.13 on only."""
+    if text[e.pos : e.pos + 1] == ",":
+        return e.colno if text[e.pos + 1 :].lstrip()[:1] in ("]", "}") else 0
+    before = text[: e.pos].rstrip()
+    return len(before) if text[e.pos : e.pos + 1] in ("]", "}") and before.endswith(",") else 0
 
 
 def _problem(e: json.JSONDecodeError, text: str) -> str:
