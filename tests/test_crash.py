@@ -101,18 +101,26 @@ def test_a_run_killed_at_a_random_instant_leaves_a_whole_file(tmp_path: Path, wr
 
 @pytest.mark.parametrize("save", ["rename", "in_place"])
 def test_no_acknowledged_update_is_missing_after_kills_beside_a_writer(tmp_path: Path, save: str) -> None:
-    server, chance = Stranger(tmp_path / "memory.jsonl"), random.Random(SEED)
-    writer = forked(lambda: add_without_pause(server, save, tmp_path / "stop", tmp_path / "acknowledged"))
-    for n in range(KILLS):
+    chance = random.Random(SEED)
+    for first in range(0, KILLS, 30):  # a fresh file every so often: this writer only ever adds
+        folder = tmp_path / str(first)
+        folder.mkdir()
+        kill_beside_a_writer(folder, save, min(30, KILLS - first), chance)
+
+
+def kill_beside_a_writer(folder: Path, save: str, kills: int, chance: random.Random) -> None:
+    server = Stranger(folder / "memory.jsonl")
+    writer = forked(lambda: add_without_pause(server, save, folder / "stop", folder / "acknowledged"))
+    for n in range(kills):
         killed(server.path, chance.uniform(0, 0.12))
         if n % 3 == 0:
             with contextlib.suppress(MemttlError):
                 run_prune(server.path, pace=QUICK._replace(patience_s=1))
-    (tmp_path / "stop").touch()
+    (folder / "stop").touch()
     os.waitpid(writer, 0)
-    acknowledged = int((tmp_path / "acknowledged").read_text())
+    acknowledged = int((folder / "acknowledged").read_text())
     assert tidied(server.path) == []
-    assert acknowledged > KILLS
+    assert acknowledged > kills
     assert {f"k{i}" for i in range(acknowledged + 1)} <= set(server.load())
 
 
