@@ -10,7 +10,6 @@ import os
 import re
 from pathlib import Path
 
-from memttl.files import audit, versions
 from memttl.files.state import State, refusal
 
 _SERVER_LEFTOVER = r"\.[0-9a-f]{32}\.tmp"
@@ -23,7 +22,12 @@ def needs_recovery(state: State) -> bool:
     Raises:
         NoPermission: the folder may not be read.
     """
-    return any(versions.is_leftover(name) for name in _names(state))
+    names = _names(state)
+    if not names:
+        return False
+    from memttl.files import versions
+
+    return any(versions.is_leftover(name) for name in names)
 
 
 def _names(state: State) -> list[str]:
@@ -38,6 +42,10 @@ def _names(state: State) -> list[str]:
 
 def unfinished(state: State) -> list[str]:
     """Give a sentence for each thing that a killed run, or a late writer, left behind."""
+    if not (state.beside.is_dir() or state.kept.is_dir()):
+        return []
+    from memttl.files import audit, versions  # here: most dry runs find no state folder
+
     names = _names(state)
     journals = {name: journal for name in names if (journal := versions.Journal.read(name))}
     digests = {name: _digest(state.beside / name) for name in journals}
@@ -56,6 +64,8 @@ def unfinished(state: State) -> list[str]:
 
 
 def _digest(path: Path) -> str | None:
+    from memttl.files import versions
+
     try:
         return versions.short_digest(path.read_bytes())
     except OSError:
