@@ -56,10 +56,7 @@ def explain_file(
     odd, census, entities = Oddities(), Census(), []
     for line in read_lines(data):
         census.add(line)
-        if line.kind == "malformed":
-            odd.malformed.append(line)
-        if line.too_deep:
-            odd.too_deep.append(line.number)
+        odd.add(line)
         if line.is_judged:
             entities.append(line)
     refuse_foreign(data, census, malformed=bool(odd.malformed))

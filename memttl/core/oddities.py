@@ -25,6 +25,13 @@ class Oddities:
     too_deep: list[int] = field(default_factory=list)
     emptied: list[tuple[str, int, str]] = field(default_factory=list)
 
+    def add(self, line: Line) -> None:
+        """Note a line that is damaged or nested too deep."""
+        if line.kind == "malformed":
+            self.malformed.append(line)
+        if line.too_deep:
+            self.too_deep.append(line.number)
+
 
 def plan_warnings(
     data: bytes, policy: Policy, odd: Oddities, removals: Sequence[Verdict] = (), lines: Sequence[LineRemoval] = ()

@@ -144,10 +144,7 @@ def make_plan(
 def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> None:
     tally.census.add(line)
     tally.kinds[line.kind] += 1
-    if line.kind == "malformed":
-        tally.odd.malformed.append(line)
-    if line.too_deep:
-        tally.odd.too_deep.append(line.number)
+    tally.odd.add(line)
     if not line.is_judged:
         return
     verdicts = judge_entity(line, judge, known_of)

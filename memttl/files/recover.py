@@ -20,7 +20,7 @@ from memttl.files.backups import write_backup
 from memttl.files.commit import Change, timestamp
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
-from memttl.files.snapshot import Snapshot, read_settled
+from memttl.files.snapshot import Snapshot, read_settled, read_whole
 from memttl.files.state import own_file, refusal
 from memttl.files.syscalls import take_lease
 from memttl.files.writing import Session
@@ -107,7 +107,7 @@ def _look(session: Session, name: str, journal: versions.Journal) -> _Found | No
             if session.rung is Rung.LEASES:
                 take_lease(descriptor, write=False)
             names = os.fstat(descriptor).st_nlink
-            data = versions.read_whole(descriptor)
+            data = read_whole(descriptor)
             return _Found(_kind_of(data, journal, names), data)
         except OSError as e:
             if e.errno != errno.EAGAIN:

@@ -110,7 +110,7 @@ def read_once(path: Path) -> Snapshot:
             before = os.fstat(descriptor)
             if not stat.S_ISREG(before.st_mode):
                 raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
-            data = _read_whole(descriptor)
+            data = read_whole(descriptor)
             after = os.fstat(descriptor)
         except OSError as e:  # a disk that fails; a network folder that went away
             raise NoPermission(f"{path} cannot be read ({e.strerror}).") from None
@@ -192,7 +192,9 @@ def _open(path: Path) -> int:
     raise TryAgain(f"{path} is held by another program; nothing was done.")
 
 
-def _read_whole(descriptor: int) -> bytes:
+def read_whole(descriptor: int) -> bytes:
+    """Read an open file from its start."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
     pieces = []
     while piece := os.read(descriptor, 1 << 20):
         pieces.append(piece)

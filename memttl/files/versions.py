@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 
 from memttl.errors import NoPermission
 from memttl.files.folder import CREATE, READ, Folder
-from memttl.files.snapshot import Snapshot
+from memttl.files.snapshot import Snapshot, read_whole
 
 PART, BASE, NEW, SWAP, LINK = ".part", ".base", ".new", ".swap", ".link"
 _NAME = re.compile(r"(?P<run>[0-9a-f]+)-(?P<n>[0-9]+)-(?P<old>[0-9a-f]{32})-(?P<new>[0-9a-f]{32})\.(swap|link|new)")
@@ -144,15 +144,6 @@ def holds(descriptor: int, data: bytes) -> bool:
             return False
         at += len(piece)
     return at == len(data)
-
-
-def read_whole(descriptor: int) -> bytes:
-    """Read an open file from its start."""
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    pieces = []
-    while piece := os.read(descriptor, _CHUNK):
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def slurp(folder: Folder, name: str) -> bytes | None:
