@@ -73,6 +73,12 @@ class UnknownEntity(UsageError):
     """No entity or observation of the memory file matches what was named."""
 
 
+class NoHistory(UsageError):
+    """Git knows no history of the memory file, or none that it could or would read."""
+
+    hint = "Give old copies of the file with --from instead."
+
+
 class Malformed(MemttlError):
     """The memory file holds lines that the memory server could not read."""
 

@@ -1,0 +1,27 @@
+"""An old copy of the memory file, read as one version of it: what `memttl backfill --from` lets the births be found in.
+
+It is dated by the caller, else by the file's own mtime, which a plain `cp` sets anew: hence `--date`.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from memttl.core.history import Version, instant_of
+from memttl.files.snapshot import read_once
+
+
+def copy_version(path: Path, when: datetime | None = None) -> Version:
+    """Read the old copy at `path` (links followed), dated `when` (aware), else by its mtime.
+
+    Raises:
+        NoMemoryFile: nothing is there, or no regular file.
+        NoPermission: it may not be read.
+        TryAgain: it changed under each of many readings.
+    """
+    snapshot = read_once(Path(os.path.realpath(path)))
+    seconds, nanoseconds = divmod(snapshot.stat.st_mtime_ns, 10**9)
+    dated = when or instant_of(seconds, microseconds=nanoseconds // 1000)
+    return Version(dated, str(path), snapshot.data)
