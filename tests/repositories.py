@@ -63,6 +63,15 @@ def commit_index(folder: Path, when: int, *, authored: int | None = None) -> Non
     git(folder, "commit", "-q", "--allow-empty", "-m", "x", **dates)
 
 
+def sign(folder: Path) -> None:
+    """Give the last commit a signature that no program will find good."""
+    head, _, message = git(folder, "cat-file", "commit", "HEAD").partition(b"\n\n")
+    signature = b"gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
+    signed = head + b"\n" + signature + b"\n\n" + message
+    name = git(folder, "hash-object", "-t", "commit", "-w", "--stdin", told=signed).decode().strip()
+    git(folder, "reset", "-q", "--soft", name)
+
+
 def label(folder: Path, revision: str = "HEAD") -> str:
     """The label that memttl gives a commit."""
     return git(folder, "rev-parse", revision).decode()[:10]
@@ -80,12 +89,14 @@ class Importer:
         """Add a commit and give its mark."""
         blobs = {name: self._blob(data) for name, data in files.items()}
         self._marks += 1
+        if not parents:
+            self._say("reset refs/heads/main\n")  # else it would go on from the commit before
         self._say(f"commit refs/heads/main\nmark :{self._marks}")
         self._say(
             f"author A <a@example.org> {authored} +0000\ncommitter C <c@example.org> {committed} +0000\ndata 1\nx"
         )
-        for word, parent in zip(("from", "merge"), parents, strict=False):
-            self._say(f"{word} :{parent}")
+        for place, parent in enumerate(parents):
+            self._say(f"{'merge' if place else 'from'} :{parent}")
         self._say("deleteall")
         for name, blob in blobs.items():
             self._say(f"M 100644 :{blob} {name}")
