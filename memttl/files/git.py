@@ -156,7 +156,8 @@ def failure(folder: Path, words: tuple[Word, ...], ended: Ended) -> NoHistory:
     command = f"git {os.fsdecode(words[0])}"
     return NoHistory(
         f"The history could not be read: {command} failed in {folder}: {last}; nothing was done.",
-        hint=f"See what `git -C {folder} fsck` says, or give old copies of the file with --from instead.",
+        hint=f"`git -C {folder} fsck` may say more; a partial clone may lack what it takes. "
+        "Old copies of the file can be given with --from instead.",
     )
 
 

@@ -119,21 +119,28 @@ class _Blobs:
         self._top = repository.top
         self._missing = missing
         self._kept: dict[bytes, bytes] = {}
+        self._kept_bytes = 0
         # a git before 2.45 dies of the first blob that it may not fetch
         self._here = _present(repository.top, changes) if repository.is_partial else None
 
     def get(self, blob: bytes) -> bytes | None:
         """Give the bytes of a blob; None for one that is not there, which is noted."""
-        data = self._kept.pop(blob, None)
-        if data is None and (self._here is None or blob in self._here):
+        data = self._kept.get(blob)
+        if data is not None:
+            return data
+        if self._here is None or blob in self._here:
             data = self._ask(blob)
         if data is None:
             self._missing.add(blob.decode())
             return None
-        self._kept[blob] = data  # last, so that it goes last
-        while sum(map(len, self._kept.values())) > CACHE_BYTES and len(self._kept) > 1:
-            del self._kept[next(iter(self._kept))]
+        self._keep(blob, data)
         return data
+
+    def _keep(self, blob: bytes, data: bytes) -> None:
+        self._kept[blob] = data
+        self._kept_bytes += len(data)
+        while self._kept_bytes > CACHE_BYTES and len(self._kept) > 1:
+            self._kept_bytes -= len(self._kept.pop(next(iter(self._kept))))
 
     def _ask(self, blob: bytes) -> bytes | None:
         self._git.tell(blob + b"\n")  # one question at a time: neither side ever waits for the other to read

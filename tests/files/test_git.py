@@ -181,6 +181,10 @@ HOOKS = ("post-index-change", "reference-transaction", "pre-auto-gc", "post-chec
 def test_nothing_is_run_that_a_repository_names_and_no_setting_of_it_counts(memory: Path, tmp_path: Path) -> None:
     commit(memory.parent, {"memory.jsonl": None, "new": memory.read_bytes()}, MONDAY + 50 * DAY)
     sign(memory.parent)
+    git(memory.parent, "checkout", "-q", "-b", "side", "HEAD~1")
+    commit(memory.parent, {"x": b"x"}, MONDAY + 50 * DAY)
+    git(memory.parent, "merge", "-q", "--no-commit", "main")
+    commit(memory.parent, {"new": memory.with_name("new").read_bytes() + b"\n\n"}, MONDAY + 51 * DAY)
     commit(memory.parent, {".gitattributes": b"* diff=x filter=x merge=x\n"}, MONDAY + 51 * DAY)
     expected = list(git_versions(memory.parent / "new"))
     ran = tmp_path / "ran"
@@ -193,7 +197,7 @@ def test_nothing_is_run_that_a_repository_names_and_no_setting_of_it_counts(memo
         git(memory.parent, "config", name, value)
     before = tree_of(memory.parent)
     assert [*git_versions(memory.parent / "new")] == expected
-    assert len(expected) == 30
+    assert len(expected) == 31
     assert not ran.exists()
     assert tree_of(memory.parent) == before
 
