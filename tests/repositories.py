@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from support import entity
+
+from memttl.errors import ExitCode, NoHistory
+from memttl.files.githistory import git_versions
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -75,6 +79,33 @@ def sign(folder: Path) -> None:
 def label(folder: Path, revision: str = "HEAD") -> str:
     """The label that memttl gives a commit."""
     return git(folder, "rev-parse", revision).decode()[:10]
+
+
+def thirty_versions(folder: Path) -> Path:
+    """A memory file of 30 commits, a day apart, each with one observation more."""
+    new_repository(folder)
+    texts = [f"observation {n}" for n in range(30)]
+    for n in range(30):
+        commit(folder, {"memory.jsonl": entity(texts[: n + 1])}, MONDAY + n * DAY)
+    return folder / "memory.jsonl"
+
+
+def refused(path: Path) -> str:
+    """The message of the error, which must have a hint and be one of usage."""
+    with pytest.raises(NoHistory) as caught:
+        list(git_versions(path))
+    assert caught.value.exit_code == ExitCode.USAGE
+    assert "nothing was done" in caught.value.message
+    assert "--from" in caught.value.hint
+    return caught.value.message
+
+
+def program(path: Path, text: str) -> Path:
+    """Write a program that can be run."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
 
 
 class Importer:
