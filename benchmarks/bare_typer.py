@@ -67,6 +67,123 @@ def explain(
     """Do nothing."""
 
 
+@app.command()
+def scan(
+    accept_vanished: Annotated[bool, typer.Option("--accept-vanished", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
+def backfill(
+    more: Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="h")] = None,
+    git: Annotated[bool, typer.Option("--git", help="h")] = False,
+    from_: Annotated[list[str] | None, typer.Option("--from", metavar="FILE", help="h")] = None,
+    date: Annotated[str | None, typer.Option("--date", metavar="WHEN", help="h")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command("set")
+def set_(
+    entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,
+    ttl: Annotated[str | None, typer.Option("--ttl", metavar="DURATION", help="h")] = None,
+    tier: Annotated[str | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
+    expires: Annotated[str | None, typer.Option("--expires", metavar="WHEN", help="h")] = None,
+    created: Annotated[str | None, typer.Option("--created", metavar="WHEN", help="h")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="h")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="h")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="h")] = False,
+    pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
+def pin(
+    entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,
+    whole: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="h")] = False,
+    pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
+def unpin(
+    entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,
+    whole: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="h")] = False,
+    pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
+def renew(
+    entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,
+    keep_for: Annotated[str | None, typer.Option("--for", metavar="DURATION", help="h")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="h")] = False,
+    pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
 @policy_app.command()
 def check(
     path: Annotated[str | None, typer.Argument(metavar="[FILE]", help="h")] = None,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from memttl import __version__
-from memttl.commands import explain, policy, prune
+from memttl.commands import backfill, explain, policy, prune, scan, settings
 from memttl.commands.options import say_error
 from memttl.commands.printing import put, settle_streams
 from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
@@ -24,6 +24,12 @@ app = typer.Typer(
 )
 app.command()(prune.prune)
 app.command()(explain.explain)
+app.command()(scan.scan)
+app.command()(backfill.backfill)
+app.command("set")(settings.set_)
+app.command()(settings.pin)
+app.command()(settings.unpin)
+app.command()(settings.renew)
 app.add_typer(policy.app, name="policy")
 
 

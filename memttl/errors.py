@@ -63,7 +63,7 @@ class UsageError(MemttlError):
 class NeedsYes(UsageError):
     """A command that changes something was run where nobody can answer its question."""
 
-    hint = "Give --yes to apply, or --dry-run to see what would go."
+    hint = "Give --yes to apply, or --dry-run to see what would be done."
 
     def __init__(self) -> None:
         super().__init__("Standard input is no terminal, so nobody can be asked; nothing was done.")
@@ -84,8 +84,8 @@ class Malformed(MemttlError):
 
     exit_code = ExitCode.MALFORMED
     hint = (
-        "Mend these lines with an editor (keep a copy), or give --keep-malformed to prune the good lines "
-        "and leave these byte for byte as they are."
+        "Mend these lines with an editor (keep a copy); or `memttl prune --keep-malformed` prunes the good lines "
+        "and leaves these byte for byte as they are."
     )
 
 
@@ -112,6 +112,16 @@ class CannotPrint(CannotCreate):
     """The result could not be written on standard output."""
 
 
+class LedgerDamaged(CannotCreate):
+    """The ledger cannot be read; the workflow rebuilds what can be rebuilt from the audit log."""
+
+    hint = "Run the same command again: the ledger is then rebuilt from the audit log."
+
+
+class LedgerLost(CannotCreate):
+    """The ledger is lost and what the user set cannot be rebuilt, so that nothing may be removed."""
+
+
 class TryAgain(MemttlError):
     """The file would not stay still; a later try will do."""
 
@@ -121,6 +131,12 @@ class TryAgain(MemttlError):
 
 class Locked(TryAgain):
     """Another memttl holds the lock."""
+
+
+class ClockBehind(TryAgain):
+    """The machine's clock, or `--now`, lies more than a day before what the ledger holds."""
+
+    hint = "Set the clock, or give a later --now."
 
 
 class NoPermission(MemttlError):

@@ -33,8 +33,8 @@ class Given(NamedTuple):
 class Settings(NamedTuple):
     """One memory file and all that goes with it: `named` is the path as given, `memory` with links resolved.
 
-    `state_elsewhere` is a folder for backups and audit log, None for beside the file; `now_is_later` is true when the
-    user named an instant after the clock.
+    `state_elsewhere` is a folder for ledger, backups and audit log, None for beside the file; `clock` is the machine's
+    instant, and `now_is_later` true when the user named one after it.
     """
 
     named: str
@@ -42,6 +42,7 @@ class Settings(NamedTuple):
     policy: Policy
     now: datetime
     now_is_later: bool
+    clock: datetime
     state_elsewhere: Path | None
     warnings: tuple[str, ...] = ()
 
@@ -59,9 +60,9 @@ def memory_files(given: Given, environ: Mapping[str, str]) -> list[str]:
         NoMemoryFile: none is named anywhere.
     """
     if given.file:
-        names = [name for text in given.file for name in _expand(text)]
+        names = [name for text in given.file for name in expand(text, "--file")]
     elif environ.get("MEMTTL_FILE"):
-        names = _expand(environ["MEMTTL_FILE"])
+        names = expand(environ["MEMTTL_FILE"], "MEMTTL_FILE")
     elif environ.get("MEMORY_FILE_PATH"):
         names = [_server_path(environ["MEMORY_FILE_PATH"])]
     else:
@@ -93,9 +94,14 @@ def _no_folder(path: str) -> NoMemoryFile:
     )
 
 
-def _expand(text: str) -> list[str]:
+def expand(text: str, option: str) -> list[str]:
+    """Give the paths that the value of an option means: itself, with ~, or what it matches as a glob.
+
+    Raises:
+        UsageError: it is empty.
+    """
     if not text:
-        raise UsageError("--file was given an empty path; nothing was done.")
+        raise UsageError(f"{option} was given an empty path; nothing was done.")
     path = os.path.expanduser(text)
     if os.path.lexists(path) or not glob.has_magic(path):
         return [path]
@@ -134,6 +140,7 @@ def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetim
         policy=policy,
         now=now,
         now_is_later=now > clock,
+        clock=clock,
         state_elsewhere=elsewhere,
         warnings=_warnings(named, memory, is_npx=is_npx),
     )

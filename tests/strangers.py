@@ -47,7 +47,8 @@ def state_folder(path: Path) -> Path:
 
 def leftovers(path: Path) -> list[str]:
     """The write path's own files that are left."""
-    return sorted(name for name in os.listdir(state_folder(path)) if name not in ("lock", "backups", "audit.jsonl"))
+    kept = ("lock", "backups", "audit.jsonl", "ledger.db")
+    return sorted(name for name in os.listdir(state_folder(path)) if name not in kept)
 
 
 def events(path: Path) -> list[dict]:

@@ -22,7 +22,7 @@ def memory(tmp_path: Path) -> Path:
 def test_0_nothing_to_do(memory: Path) -> None:
     ended = memttl("prune", "--yes", "--file", memory, "--now", "2026-01-01")
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert not (memory.parent / ".memttl").exists()
+    assert memory.read_bytes() == EXAMPLE.read_bytes()
 
 
 def test_0_applied(memory: Path) -> None:

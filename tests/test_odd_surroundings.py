@@ -55,7 +55,7 @@ def test_signal_at_any_instant_leaves_the_old_or_the_new_file(tmp_path: Path, ho
         assert memttl("prune", "--yes", "--file", path, "--now", "2026-06-20").returncode == 0
         assert names_in(folder) == [".memttl", "memory.jsonl"]
         left = [name for name in names_in(state_folder(path)) if not name.endswith((".swap", ".base"))]
-        assert left == ["audit.jsonl", "backups", "lock"]
+        assert left == ["audit.jsonl", "backups", "ledger.db", "lock"]
 
 
 @pytest.mark.parametrize("zone", ["Mars/Phobos", ":/etc/passwd", "UTC+99"])
@@ -103,10 +103,17 @@ def test_folder_with_the_name_of_a_leftover_is_no_trouble(memory: Path, name: st
     assert memttl("prune", "--yes", "--file", memory, *NOW).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "line",
-    ['{"v":"x"}', "[1]", "null", '{"v":1,"event":"begin","run":5}', '{"event":"begin","run":"../../x"}', "[" * 99_999],
-)
+@pytest.mark.parametrize("line", ['{"v":1,"event":"begin","run":5}', '{"event":"begin","run":"../../x"}'])
+def test_run_that_somebody_wrote_into_a_log_without_a_ledger_is_refused(memory: Path, line: str) -> None:
+    state_folder(memory).mkdir(parents=True)
+    (state_folder(memory) / "audit.jsonl").write_text(line + "\n")
+    ended = memttl("prune", "--yes", "--file", memory, *NOW)
+    assert ended.returncode == 73
+    assert "move that folder away to begin anew" in ended.stderr
+    assert memory.read_bytes() == EXAMPLE.read_bytes()
+
+
+@pytest.mark.parametrize("line", ['{"v":"x"}', "[1]", "null", "[" * 99_999])
 def test_line_that_somebody_wrote_into_the_log_is_no_trouble(memory: Path, line: str) -> None:
     state_folder(memory).mkdir(parents=True)
     (state_folder(memory) / "audit.jsonl").write_text(line + "\n")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from process import FIXTURES, aged
-from pruning import pruned
+from pruning import pruned, state_folder
 from server import RELEASES, Server, ServerError
 
 from memttl.core.memory import read_lines
@@ -34,6 +35,12 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield running, path
 
 
+def lay(path: Path, data: bytes) -> None:
+    """Lay a memory file there, of which memttl knows nothing: else it would be one that was swapped for another."""
+    path.write_bytes(data)
+    shutil.rmtree(state_folder(path), ignore_errors=True)
+
+
 def without(graph: dict[str, Any], data: bytes, removed: list[dict[str, Any]]) -> dict[str, Any]:
     """The graph of a file without the observations that a document names."""
     left = copy.deepcopy(graph)
@@ -47,7 +54,7 @@ def without(graph: dict[str, Any], data: bytes, removed: list[dict[str, Any]]) -
 def test_graph_after_is_the_graph_before_minus_what_was_removed(server: tuple[Server, Path], name: str) -> None:
     running, path = server
     data = (FIXTURES / "memory" / name).read_bytes()
-    path.write_bytes(data)
+    lay(path, data)
     before = running.call("read_graph")
     document = prune_document(pruned(aged(path)))
     assert document["applied"] is bool(EXPECTED[name]["expired"])
@@ -57,7 +64,7 @@ def test_graph_after_is_the_graph_before_minus_what_was_removed(server: tuple[Se
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_what_the_server_cannot_read_is_no_worse_after_a_prune(server: tuple[Server, Path], name: str) -> None:
     running, path = server
-    path.write_bytes((FIXTURES / "memory" / name).read_bytes())
+    lay(path, (FIXTURES / "memory" / name).read_bytes())
     with pytest.raises(ServerError) as before:
         running.call("read_graph")
     pruned(aged(path))
@@ -68,7 +75,7 @@ def test_what_the_server_cannot_read_is_no_worse_after_a_prune(server: tuple[Ser
 
 def test_server_goes_on_writing_to_a_pruned_file(server: tuple[Server, Path]) -> None:
     running, path = server
-    path.write_bytes((FIXTURES / "memory/example.jsonl").read_bytes())
+    lay(path, (FIXTURES / "memory/example.jsonl").read_bytes())
     pruned(aged(path))
     running.call("add_observations", observations=[{"entityName": "Mira", "contents": ["speaks Portuguese"]}])
     entities = {entity["name"]: entity["observations"] for entity in running.call("read_graph")["entities"]}

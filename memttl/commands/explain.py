@@ -12,8 +12,8 @@ from memttl.errors import ExitCode
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.explain import ExplainOutcome
+    from memttl.core.selection import Choice
     from memttl.settings import Settings
-    from memttl.workflow.explain import Question
 
 
 def explain(
@@ -31,24 +31,24 @@ def explain(
 ) -> int:
     """Tell why an observation stays or goes, with all that was tried. Example: memttl explain 'Sprint 11'"""
     from memttl.commands.over_files import Faces, over_files
+    from memttl.core.selection import Choice
     from memttl.report.explain_json import explain_document
     from memttl.settings import Given
-    from memttl.workflow.explain import Question
 
     output = Output(json, quiet, verbose, color)
-    question = Question(entity, text, exact, pattern)
+    choice = Choice(entity, text, exact, pattern)
     return over_files(
         Given(words(file), policy, now),
         output,
-        lambda settings: _one(settings, question, output),
+        lambda settings: _one(settings, choice, output),
         Faces(lambda _: ExitCode.OK, explain_document, lambda outcome: _show(outcome)),
     )
 
 
-def _one(settings: Settings, question: Question, output: Output) -> ExplainOutcome:
+def _one(settings: Settings, choice: Choice, output: Output) -> ExplainOutcome:
     from memttl.workflow.explain import explain as run_explain
 
-    outcome = run_explain(settings, question)
+    outcome = run_explain(settings, choice)
     if not output.quiet:
         tell(outcome.warnings)  # the document of --json has no place for them
     return outcome

@@ -105,8 +105,24 @@ class BirthReader:
         when = self.of_text(text, head, tail, tried)
         return Birth(when, "text") if when is not None else None
 
-    def only_date(self, births: Iterable[Birth | None]) -> When | None:
-        """Give the one day on which the dated observations of an entity agree (source `inherited`), or None."""
-        dated = [b.when for b in births if b and b.source in ("object", "text") and b.when is not None]
-        days = {day_of(when, self._dates.zone) for when in dated}
-        return max(dated, key=self.end) if len(days) == 1 else None
+    def only_date(self, births: Iterable[Birth | None], earlier_days: frozenset[date] = frozenset()) -> When | None:
+        """Give the one day on which the dated observations of an entity agree (source `inherited`), or None.
+
+        `earlier_days` were written in it at earlier looks: what a prune removes must not change how old the rest is.
+        """
+        dated = _written(births)
+        days = self._days(dated) | earlier_days
+        if len(days) != 1:
+            return None
+        return max(dated, key=self.end, default=next(iter(days)))
+
+    def days_of(self, births: Iterable[Birth | None]) -> set[date]:
+        """Give the days that are written in an entity's observations: what its undated ones may inherit."""
+        return self._days(_written(births))
+
+    def _days(self, dated: Iterable[When]) -> set[date]:
+        return {day_of(when, self._dates.zone) for when in dated}
+
+
+def _written(births: Iterable[Birth | None]) -> list[When]:
+    return [b.when for b in births if b and b.source in ("object", "text") and b.when is not None]

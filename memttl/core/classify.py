@@ -6,15 +6,17 @@ What gives the expiry is decided above it, in `_decide`, first that applies (SPE
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from memttl.core.birth import ENTITY_TIME_FIELDS
+from memttl.core.dates import day_of
 from memttl.core.durations import Duration, end_of_day, expires_after
 from memttl.core.evidence import Evidence, read_evidence
-from memttl.core.judge import Judge
+from memttl.core.judge import Judge, make_judge
 from memttl.core.model import NOTHING_KNOWN, Action, Birth, Expiry, Known, Line, Verdict, When
+from memttl.core.policy import Policy
 from memttl.core.wording import birth_words, day_words
 
 KnownOf = Callable[[str, str], Known]
@@ -46,12 +48,38 @@ def explain_entity(line: Line, judge: Judge, known_of: KnownOf | None = None) ->
     evidence = [read_evidence(o, line.record, judge, known) for o in line.record["observations"]]
     inherited = None
     if judge.policy.inherit:
-        inherited = judge.births.only_date(e.birth for e in evidence if e)
+        earlier = frozenset[date]().union(*(e.known.entity_days for e in evidence if e))
+        inherited = judge.births.only_date((e.birth for e in evidence if e), earlier)
     judged: list[tuple[Verdict, Evidence | None]] = [
         (_verdict(e, _birth(e, line.record, judge, inherited), judge, line, i), e) if e else (_unjudged(line, i), None)
         for i, e in enumerate(evidence)
     ]
     return _hold_last(judged, judge)
+
+
+def day_reader(policy: Policy, now: datetime) -> Callable[[Mapping[str, Any]], set[date]] | None:
+    """Give what reads the days that are written in an entity's record, for the ledger to remember.
+
+    None where the policy does not say `[age] inherit`.
+    """
+    if not policy.inherit:
+        return None
+    judge = make_judge(policy, now)
+
+    def days_of(record: Mapping[str, Any]) -> set[date]:
+        found = (read_evidence(o, record, judge, lambda _entity, _text: NOTHING_KNOWN) for o in record["observations"])
+        return judge.births.days_of(e.birth for e in found if e)
+
+    return days_of
+
+
+def days_removed(removals: Iterable[Verdict], policy: Policy) -> dict[str, set[date]]:
+    """Give the days that were written in what a prune removes, by entity; none where nothing inherits."""
+    days: dict[str, set[date]] = {}
+    for v in removals if policy.inherit else ():
+        if v.age_source in ("object", "text") and v.created_at is not None:
+            days.setdefault(v.entity, set()).add(day_of(v.created_at, policy.zone))
+    return days
 
 
 def _birth(e: Evidence, record: Mapping[str, Any], judge: Judge, inherited: When | None) -> Birth:
@@ -90,7 +118,7 @@ def _verdict(e: Evidence, birth: Birth, judge: Judge, line: Line, index: int) ->
         pinned=e.pinned,
         action="prune" if expired else "review" if decision.review_due else "keep",
         reason=decision.reason,
-        warning=e.problem,
+        warning=e.problem if e.problem in decision.reason else "",
         by_ttl=decision.by_ttl,
         by_type_alone=bool(e.named_by == "rule" and e.rule and e.rule.is_by_type_alone and decision.by_ttl),
         element=line.record["observations"][index],
@@ -106,7 +134,7 @@ def _decide(e: Evidence, birth: Birth, judge: Judge) -> Decision:
     if e.pinned:
         return Decision(None, e.pin_reason)
     if asked.expires is not None:
-        return _on_date(asked.expires, "set to expire", judge)
+        return _on_date(asked.expires, "set to expire:" if asked.expires == "never" else "set to expire", judge)
     if asked.ttl is not None:
         return _after_ttl(asked.ttl, f"set to keep {asked.ttl}", birth, judge, settable=False)
     if e.named_by == "set":
@@ -160,7 +188,7 @@ def _after_ttl(ttl: Duration, words: str, birth: Birth, judge: Judge, *, settabl
     if ttl.is_never:
         return Decision(None, words)
     if birth.when is None:
-        return Decision(None, f"{words}; its age is unknown, so it stays", waits_for_age=True)
+        return Decision(None, f"{words}; its age is unknown until memttl has met it, so it stays", waits_for_age=True)
     expires_at = expires_after(birth.when, ttl, judge.policy.zone)
     stretchable = settable and birth.source in ("object", "text", "inherited", "entity")
     return Decision(
@@ -179,7 +207,9 @@ def _with_grace(decision: Decision, e: Evidence, birth: Birth, judge: Judge) -> 
     until = expires_after(first_seen, grace, judge.policy.zone)
     if until is not None and until <= decision.expires_at:
         return decision
-    return decision._replace(expires_at=until, reason=f"{decision.reason}; a newcomer stays {grace} whatever its date")
+    is_over = until is not None and until <= judge.now
+    words = f"its {grace} of grace as a newcomer are over" if is_over else f"a newcomer stays {grace} whatever its date"
+    return decision._replace(expires_at=until, reason=f"{decision.reason}; {words}")
 
 
 def _hold_last(judged: list[tuple[Verdict, Evidence | None]], judge: Judge) -> list[tuple[Verdict, Evidence | None]]:

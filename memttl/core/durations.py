@@ -81,6 +81,8 @@ def parse_duration(value: object, *, zero_allowed: bool = False) -> Duration:
         raise BadDuration(_ALLOWED)
     if found.months < 0 or found.days < 0 or found.hours < 0:
         raise BadDuration(f"a duration must not be negative; {_ALLOWED}")
+    if max(found.months // 12, found.days, found.hours) >= 10**9:  # it could not be read again as it is written
+        raise BadDuration(f"so much time cannot be meant; {_ALLOWED}")
     if found.is_zero and not zero_allowed:
         raise BadDuration(f"a duration must be longer than nothing; {_ALLOWED}")
     return found

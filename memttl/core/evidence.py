@@ -18,6 +18,7 @@ from memttl.core.normal import normalise
 from memttl.core.rules import Rule, Subject
 
 TEXT_FIELDS = ("content", "contents", "text", "observation", "value")
+ENTITY_PINNED = "its entity is pinned by you"
 NamedBy = Literal["set", "mark", "field", "rule", "default"]
 
 
@@ -90,8 +91,8 @@ def read_evidence(
         ttl=tiers[tier].ttl,
         named_by=named_by,
         rule=rule,
-        pinned=known.settings.pinned or (bool(tail.marks) and any(m.kind == "pin" for m in tail.marks)),
-        pin_reason="pinned by you" if known.settings.pinned else "pinned in its text",
+        pinned=known.settings.is_pinned or (bool(tail.marks) and any(m.kind == "pin" for m in tail.marks)),
+        pin_reason=_pin_reason(known),
         problem=_lost_tier(known, judge) or _first_problem(tail, fields),
         expires=_latest(tail, "expires", judge),
         review_by=_latest(tail, "review by", judge),
@@ -103,6 +104,13 @@ def read_evidence(
         near_mark=tail.near,
         fields=fields,
     )
+
+
+def _pin_reason(known: Known) -> str:
+    if known.settings.pinned:
+        return "pinned by you"
+    entity_pin = known.settings.entity_pin
+    return f"{ENTITY_PINNED} ({entity_pin})" if entity_pin else "pinned in its text"
 
 
 class LifeField(NamedTuple):

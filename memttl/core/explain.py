@@ -10,13 +10,11 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memttl.core.classify import KnownOf, explain_entity
+from memttl.core.entities import name_of, read_entities
 from memttl.core.evidence import Evidence
-from memttl.core.foreign import Census
 from memttl.core.judge import Judge
-from memttl.core.memory import read_lines
 from memttl.core.model import Tried, Verdict
-from memttl.core.oddities import Oddities, plan_warnings
-from memttl.core.plan import refuse_foreign
+from memttl.core.oddities import plan_warnings
 from memttl.core.selection import match_names
 from memttl.core.wording import instant_text, when_text
 from memttl.errors import UnknownEntity
@@ -53,18 +51,11 @@ def explain_file(
         UnknownEntity: nothing matches.
         Foreign: it is no file of the memory server.
     """
-    odd, census, entities = Oddities(), Census(), []
-    for line in read_lines(data):
-        census.add(line)
-        odd.add(line)
-        if line.is_judged:
-            entities.append(line)
-    refuse_foreign(data, census, malformed=bool(odd.malformed))
-    wanted = None if entity is None else match_names(entity, frozenset(e.record["name"] for e in entities if e.record))
+    entities = read_entities(data, sound=False)
+    wanted = None if entity is None else match_names(entity, entities.names)
     chosen = []
-    for line in entities:
-        assert line.record is not None
-        if wanted is None or line.record["name"] in wanted:
+    for line in entities.lines:
+        if wanted is None or name_of(line) in wanted:
             chosen += [(v, e) for v, e in explain_entity(line, judge, known_of) if text(str(v.observation))]
     if not chosen and entity is not None:
         raise UnknownEntity(
@@ -72,6 +63,7 @@ def explain_file(
             hint="'*' means every entity; TEXT is a part of the text, in any case.",
         )
     explained = tuple((v, tried_of(v, e, judge) if e else ()) for v, e in chosen)
+    odd = entities.odd
     odd.unreadable = [v for v, _ in chosen if v.warning]
     return Explanation(explained, plan_warnings(data, judge.policy, odd), bool(odd.malformed))
 
@@ -83,21 +75,27 @@ def tried_of(verdict: Verdict, e: Evidence, judge: Judge) -> tuple[Tried, ...]:
 
 def _set(e: Evidence) -> list[Tried]:
     asked = e.known.settings
-    rows: dict[str, object] = {"pin": asked.pinned or None, "created": asked.created, "expires": asked.expires}
-    rows |= {"ttl": asked.ttl, "tier": asked.tier}
+    rows: dict[str, object] = {"pin of the entity": asked.entity_pin or None}
+    rows |= {"created": when_text(asked.created), "ttl": asked.ttl, "tier": asked.tier}
+    rows["expires"] = asked.expires if asked.expires == "never" else when_text(asked.expires)
     given = {what: value for what, value in rows.items() if value is not None}
-    return [Tried("set", f"{what}: {value}", matched=True, note="set by you") for what, value in given.items()]
+    words = [*(["pin"] if asked.pinned else []), *(f"{what}: {value}" for what, value in given.items())]
+    return [Tried("set", what, matched=True, note="set by you") for what in words]
 
 
 def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
+    inherited = []
     if verdict.age_source == "inherited":
-        return [
-            Tried("date", f"inherited {when_text(verdict.created_at)}", matched=True, note="its entity's only date")
-        ]
+        what = f"inherited {when_text(verdict.created_at)}"
+        inherited = [Tried("date", what, matched=True, note="its entity's only date")]
     if e.known.first_seen is None:
-        return []
+        return inherited
     used = verdict.age_source == "seen"
-    return [Tried("date", f"first seen {instant_text(e.known.first_seen)}", used, "birth" if used else "not needed")]
+    origin = ", in an old version of the file" if e.known.backfilled else ""
+    what = f"first seen {instant_text(e.known.first_seen)}{origin}"
+    if "newcomer" in verdict.reason:
+        return [*inherited, Tried("date", what, matched=True, note="its grace as a newcomer counts from here")]
+    return [*inherited, Tried("date", what, used, "birth" if used else "not needed")]
 
 
 def _marks(e: Evidence) -> list[Tried]:
@@ -118,7 +116,5 @@ def _rules(e: Evidence, judge: Judge) -> list[Tried]:
             return rows
     default = judge.policy.default_tier
     used = e.named_by == "default"
-    return [
-        *rows,
-        Tried("default", default, used, "the default tier" if used else f"not needed: a {e.named_by} names one"),
-    ]
+    other = "you named one" if e.named_by == "set" else f"a {e.named_by} names one"
+    return [*rows, Tried("default", default, used, "the default tier" if used else f"not needed: {other}")]

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from memttl.core.clock import EARLIEST
 from memttl.core.digests import text_key
 from memttl.core.evidence import text_of
 from memttl.core.memory import BOM, parse_line, read_lines
 from memttl.core.model import LineKind
 
-# the memory server was first released in November 2024: what says that it is older has a wrong date
-EARLIEST = datetime(2024, 11, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)
@@ -81,7 +80,8 @@ class BirthFinder:
     """Meets versions, parents before children, and keeps the earliest date of one that introduced an observation.
 
     A version introduces what it holds and none of those before it holds. `births` holds what was found; `not_taken`
-    the versions dated before November 2024 or after `now`; `unreadable` the labels of those without one good line.
+    the versions dated before November 2024 or after `now`: what they introduce waits for the next version that holds it
+    and is dated well; `unreadable` the labels of those without one good line.
     """
 
     def __init__(self, wanted: Wanted, now: datetime) -> None:
@@ -89,6 +89,7 @@ class BirthFinder:
         self.not_taken: list[NotTaken] = []
         self.unreadable: list[str] = []
         self._now = now
+        self._waiting: set[Observation] = set()
         self._wanted = {name: {text: (name, key) for text, key in texts.items()} for name, texts in wanted.items()}
         # the lines of the version met last: the next one shares nearly all of them, and only the others are parsed
         self._lines: dict[bytes, _Read] = {}
@@ -103,8 +104,14 @@ class BirthFinder:
         introduced = self._held(lines - before)
         if introduced:  # most versions change a line or two, and many of them none that matters
             introduced -= self._held(before)
-        if introduced:
-            self._date(introduced, version)
+        why = self._objection(version.when)
+        if why and introduced:
+            self.not_taken.append(NotTaken(version.label, version.when, len(introduced), why))
+            self._waiting |= introduced
+        elif not why:
+            held_since = self._waiting & self._held(lines) if self._waiting else set[Observation]()
+            self._waiting -= held_since
+            self._date(introduced | held_since, version)
 
     def _read(self, raw: bytes) -> _Read:
         line = parse_line(raw, 1)
@@ -117,13 +124,9 @@ class BirthFinder:
     def _held(self, lines: Iterable[bytes]) -> set[Observation]:
         return set[Observation]().union(*(self._lines[raw].held for raw in lines))
 
-    def _date(self, introduced: set[Observation], version: Version) -> None:
-        why = self._objection(version.when)
-        if why:
-            self.not_taken.append(NotTaken(version.label, version.when, len(introduced), why))
-            return
+    def _date(self, observations: set[Observation], version: Version) -> None:
         birth = FoundBirth(version.when, version.label)
-        for observation in introduced:
+        for observation in observations:
             known = self.births.get(observation)
             if known is None or birth.when < known.when:
                 self.births[observation] = birth

@@ -49,20 +49,35 @@ class Birth(NamedTuple):
 
 
 class UserSettings(NamedTuple):
-    """What the user set for one observation; None where nothing was set. An entity's pin is passed on as `pinned`."""
+    """What the user set for one observation; None where nothing was. `entity_pin` is what pins its entity, or ""."""
 
     pinned: bool = False
     created: When | None = None
     expires: Expiry | None = None
     ttl: Duration | None = None
     tier: str | None = None
+    entity_pin: str = ""
+
+    @property
+    def is_pinned(self) -> bool:
+        """True when the user pinned the observation or its entity."""
+        return self.pinned or bool(self.entity_pin)
+
+
+NOTHING_SET = UserSettings()
 
 
 class Known(NamedTuple):
-    """What the ledger knows of one observation: when memttl first saw it, and what the user set."""
+    """What the ledger knows of one observation: when memttl first saw it, and what the user set.
+
+    `backfilled`: the first sighting comes from old versions of the file. `entity_days` are the days that were written
+    in its entity at the looks so far, those of observations that are gone included.
+    """
 
     first_seen: datetime | None = None
-    settings: UserSettings = UserSettings()
+    settings: UserSettings = NOTHING_SET
+    backfilled: bool = False
+    entity_days: frozenset[date] = frozenset()
 
 
 NOTHING_KNOWN = Known()

@@ -11,6 +11,7 @@ from memttl.core.model import Line, LineRemoval, Verdict
 from memttl.core.policy import Policy
 
 SHOWN = 5
+BOM_WORDS = "the file begins with a byte order mark: the memory server cannot read such a file; it is kept as it is"
 
 
 @dataclass(slots=True)
@@ -39,15 +40,12 @@ def plan_warnings(
     """Give the warnings of one pass over `data`, in a fixed order; `removals` go, and `lines` go whole."""
     found = list(policy.warnings)
     if data.startswith(BOM):
-        found.append(
-            "the file begins with a byte order mark: the memory server cannot read such a file; it is kept as it is"
-        )
+        found.append(BOM_WORDS)
     if odd.malformed:
-        places = _some([f"line {line.number}, column {line.column}" for line in odd.malformed])
+        places = some([f"line {line.number}, column {line.column}" for line in odd.malformed])
         found.append(f"{_lines(len(odd.malformed))} that the memory server cannot read, kept byte for byte: {places}")
     if odd.too_deep:
-        numbers = _some([str(n) for n in odd.too_deep])
-        found.append(f"{_lines(len(odd.too_deep))} nested too deep to judge, kept as it is: {numbers}")
+        found.append(too_deep_words(odd.too_deep))
     if odd.unreadable:
         found.append(_unreadable(odd.unreadable))
     near = [v for v in removals if v.near_mark]
@@ -57,14 +55,19 @@ def plan_warnings(
     return (*found, *_emptied_by_type([e for e in odd.emptied if e[1] in going]), *_whole_lines(lines))
 
 
+def too_deep_words(numbers: Sequence[int]) -> str:
+    """Warn of lines that cannot be judged; `numbers` count from 1."""
+    return f"{_lines(len(numbers))} nested too deep to judge, kept as it is: {some([str(n) for n in numbers])}"
+
+
 def _unreadable(verdicts: Sequence[Verdict]) -> str:
-    places = _some([f"{v.entity!r} (line {v.line}): {v.warning}" for v in verdicts])
+    places = some([f"{v.entity!r} (line {v.line}): {v.warning}" for v in verdicts])
     noun, verb = ("observation holds", "stays") if len(verdicts) == 1 else ("observations hold", "stay")
     return f"{len(verdicts)} {noun} a mark or field that cannot be read and so {verb}: {places}"
 
 
 def _near(verdicts: Sequence[Verdict]) -> str:
-    places = _some([f"{v.entity!r} (line {v.line}): {v.near_mark}" for v in verdicts])
+    places = some([f"{v.entity!r} (line {v.line}): {v.near_mark}" for v in verdicts])
     noun = "observation that goes ends" if len(verdicts) == 1 else "observations that go end"
     return f"{len(verdicts)} {noun} in what looks like a mark and is none (see the README): {places}"
 
@@ -75,7 +78,7 @@ def _emptied_by_type(emptied: Sequence[tuple[str, int, str]]) -> list[str]:
     for rule, _, entity in emptied:
         rules.setdefault(rule, []).append(repr(entity))
     return [
-        f"the rule {rule!r} goes by entity type alone and would empty {_some(entities)}: "
+        f"the rule {rule!r} goes by entity type alone and would empty {some(entities)}: "
         "give its tier keep_last, or the rule a prefix"
         for rule, entities in rules.items()
     ]
@@ -95,6 +98,7 @@ def _lines(count: int) -> str:
     return f"{count} line" + ("s" if count != 1 else "")
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """Name the first few, and say how many more there are."""
     rest = len(names) - SHOWN
     return "; ".join(names[:SHOWN]) + (f"; and {rest} more" if rest > 0 else "")

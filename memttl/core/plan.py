@@ -53,7 +53,7 @@ class Plan(NamedTuple):
     `lines` are entity and relation lines that go whole (`remove_empty_entities`); `waiting` counts what has expired but
     was not in the approval; `unruled` the observations whose tier nothing but the default names; `undated` those that a
     TTL would let go if their age were known; `next_due` are the nearest expiries to come, `review_due` what is to be
-    looked at.
+    looked at. `has_vanished`: most of the memory is gone since the last look, which `--force` does not lift.
     """
 
     digest: str
@@ -66,6 +66,7 @@ class Plan(NamedTuple):
     next_due: tuple[Verdict, ...] = ()
     review_due: tuple[Verdict, ...] = ()
     refusals: tuple[str, ...] = ()
+    has_vanished: bool = False
     warnings: tuple[str, ...] = ()
 
     @property
@@ -100,11 +101,12 @@ def make_plan(
     force: bool = False,
     approval: Approval | None = None,
     known_of: KnownOf | None = None,
+    vanished: str = "",
 ) -> Plan:
     """Plan a prune of the memory file whose bytes are `data`.
 
     `filters` narrow what goes; `force` lifts the two prune limits; `approval` is the most that may go; `known_of` is
-    the ledger's knowledge.
+    the ledger's knowledge; `vanished` a sentence that refuses it all, which nothing lifts.
 
     Raises:
         Foreign: it is no file of the memory server.
@@ -113,11 +115,7 @@ def make_plan(
     tally = _Tally()
     for line in read_lines(data):
         _add(tally, line, judge, known_of)
-    refuse_foreign(data, tally.census, malformed=bool(tally.odd.malformed) and not keep_malformed)
-    if tally.odd.malformed and not keep_malformed:
-        is_any_line_good = tally.census.server_lines or tally.census.other_lines
-        hint = None if is_any_line_good else "No line of it is JSON: is this the right file?"
-        raise Malformed(malformed_message(tally.odd.malformed), hint=hint)
+    refuse_unsound(data, tally.census, [] if keep_malformed else tally.odd.malformed)
     wanted = [v for v in tally.expired if filters is None or filters.match(v)]
     removals = _approved(wanted, approval)
     lines: tuple[LineRemoval, ...] = ()
@@ -136,7 +134,8 @@ def make_plan(
         undated=tally.numbers["undated"],
         next_due=tuple(tally.next_due),
         review_due=tuple(tally.review_due),
-        refusals=() if force else _refusals(counts, judge),
+        refusals=(*((vanished,) if vanished else ()), *(() if force else _refusals(counts, judge))),
+        has_vanished=bool(vanished),
         warnings=plan_warnings(data, judge.policy, tally.odd, removals, lines),
     )
 
@@ -172,6 +171,20 @@ def _note_due(nearest: list[Verdict], verdict: Verdict) -> None:
     nearest.append(verdict)
     nearest.sort(key=lambda v: (v.expires_at is None, v.expires_at))
     del nearest[NEAREST:]
+
+
+def refuse_unsound(data: bytes, census: Census, malformed: list[Line]) -> None:
+    """Refuse a file that is not the memory server's, or that is damaged.
+
+    Raises:
+        Foreign: what it is and what to do.
+        Malformed: every bad line, with its column.
+    """
+    refuse_foreign(data, census, malformed=bool(malformed))
+    if malformed:
+        is_any_line_good = census.server_lines or census.other_lines
+        hint = None if is_any_line_good else "No line of it is JSON: is this the right file?"
+        raise Malformed(malformed_message(malformed), hint=hint)
 
 
 def refuse_foreign(data: bytes, census: Census, *, malformed: bool) -> None:

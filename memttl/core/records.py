@@ -1,12 +1,18 @@
-"""What a run writes into the audit log: the fields of its `begin`, and one event for each removal. Pure."""
+"""What a run writes into the audit log: the fields of its `begin`, and one event for each removal. Pure.
+
+So does a change of settings: one event for each observation and entity pin. `files/rebuild.py` reads these again.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from memttl.core.asked import asked_document
+from memttl.core.changes import Changes
 from memttl.core.cut import raw_elements
 from memttl.core.memory import line_spans
 from memttl.core.plan import Plan
@@ -64,6 +70,19 @@ def removal_events(data: bytes, plan: Plan, run: str, *, with_text: bool) -> lis
         events.append(
             {"event": kind, "run": run, "entity": removal.entity, "line": removal.line, **text, "reason": reason}
         )
+    return events
+
+
+def change_events(changes: Changes, run: str, command: str, time: str, *, with_text: bool) -> list[dict[str, Any]]:
+    """Give one event for each observation whose settings change, and for each entity pin; `time` is the clock's."""
+    head = {"event": "set", "run": run, "command": command, "time": time}
+    events = []
+    for change in changes.observations:
+        raw = {"raw": json.dumps(change.text)} if with_text and change.text is not None else {}
+        named = {"entity": change.entity, "digest": change.digest, **raw}
+        events.append({**head, **named, "settings": asked_document(change.after)})
+    for pin in changes.entity_pins:
+        events.append({**head, "entity_pin": pin.pattern, "settings": {"pinned": True} if pin.pinned else {}})
     return events
 
 

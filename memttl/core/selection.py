@@ -30,6 +30,23 @@ class Filters(NamedTuple):
         return not self.types or (kind is not None and any(t.fullmatch(kind) for t in self.types))
 
 
+class Choice(NamedTuple):
+    """Which observations are meant: ENTITY an exact name, else a glob; TEXT a substring, `exact`, or a `pattern`."""
+
+    entity: str | None = None
+    text: str | None = None
+    exact: bool = False
+    pattern: bool = False
+
+    def matcher(self) -> Callable[[str], bool]:
+        """Give a test for an observation's text.
+
+        Raises:
+            UsageError: the regular expression cannot be compiled.
+        """
+        return text_matcher(self.text, exact=self.exact, pattern=self.pattern)
+
+
 def make_filters(
     entities: Sequence[str],
     types: Sequence[str],
@@ -48,7 +65,7 @@ def make_filters(
     """
     all_heads = list(heads)
     for tier in tiers:
-        _refuse_unknown_tier(tier, known_tiers)
+        refuse_unknown_tier(tier, known_tiers)
     all_types = sorted({kind for _, kind in all_heads if kind is not None})
     for kind in types:
         if not _is_glob(kind) and not any(glob(kind).fullmatch(normalise(t)) for t in all_types):
@@ -60,7 +77,12 @@ def make_filters(
     return Filters(chosen, tuple(glob(t) for t in types), frozenset(tiers))
 
 
-def _refuse_unknown_tier(tier: str, known_tiers: list[str]) -> None:
+def refuse_unknown_tier(tier: str, known_tiers: list[str]) -> None:
+    """Refuse a tier that the policy does not have.
+
+    Raises:
+        UsageError: it names a near one, and all that there are.
+    """
     if tier not in known_tiers:
         raise UsageError(
             f"The policy has no tier {tier!r}{near(tier, known_tiers)}; nothing was done.",
@@ -97,6 +119,9 @@ def text_matcher(text: str | None, *, exact: bool = False, pattern: bool = False
     Raises:
         UsageError: the regular expression cannot be compiled.
     """
+    if text is None and (exact or pattern):
+        option = "--exact" if exact else "--pattern"
+        raise UsageError(f"{option} says how TEXT is meant, and no TEXT is given; nothing was done.")
     if text is None:
         return lambda _: True
     if exact:

@@ -34,6 +34,7 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
             if is_new:
                 own_file(path, like)
             last, is_torn = _last_line(descriptor)
+            _refuse_newer(last, path)
             text = (b"\n" if is_torn else b"") + _chained(events, digest_of(last) if last else FIRST)
             _write_whole(descriptor, text)
             os.fsync(descriptor)
@@ -41,6 +42,15 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
             os.close(descriptor)
     except OSError as e:
         raise refusal(e, f"The audit log {path} cannot be written") from None
+
+
+def _refuse_newer(line: bytes, path: Path) -> None:
+    try:
+        version = json.loads(line).get("v")
+    except (ValueError, RecursionError, AttributeError):
+        return
+    if isinstance(version, (int, float)) and version > VERSION:
+        raise CannotCreate(f"A newer memttl wrote the audit log {path}; nothing was done.", hint="Update memttl.")
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:
@@ -97,31 +107,29 @@ def _read_exactly(descriptor: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def read_events(path: Path) -> list[dict[str, Any]]:
+def read_events(path: Path, *, after: int = 0) -> list[dict[str, Any]]:
     """Give the log's events in order; lines that cannot be read are left out. No log: none.
+
+    `after` is the byte from which to read: a size that the log had between two runs. A shorter log gives none.
 
     Raises:
         CannotCreate: a newer memttl wrote it, or it is no regular file.
         NoPermission: it may not be read.
     """
     events = []
-    for line in read_own(path).split(b"\n"):
+    for line in read_own(path)[after:].split(b"\n"):
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
-            version = event.get("v")
-            if isinstance(version, (int, float)) and version > VERSION:
-                raise CannotCreate(
-                    f"A newer memttl wrote the audit log {path}; nothing was done.", hint="Update memttl."
-                )
+            _refuse_newer(line, path)
             events.append(event)
     return events
 
 
 def is_open(path: Path) -> bool:
-    """Say whether the last line of the log is of a run that has not ended; reads little more than that line.
+    """Say whether the log holds a run that has not ended; reads little more than its last line where that ends one.
 
     Raises:
         NoPermission, CannotCreate: it cannot be read, or is no regular file.
@@ -129,10 +137,30 @@ def is_open(path: Path) -> bool:
     with open_own(path) as f:
         last, _ = _last_line(f.fileno())
     try:
-        event = json.loads(last)
-    except (ValueError, RecursionError):
+        kind = str(json.loads(last).get("event"))
+    except (ValueError, RecursionError, AttributeError):
         return False
-    return isinstance(event, dict) and str(event.get("event")).startswith(("begin", "removed"))
+    if kind in ("end", "None"):
+        return False
+    return kind.startswith(("begin", "removed")) or unfinished_run(read_events(path)) is not None
+
+
+def is_whole(path: Path) -> bool:
+    """Say whether the chain of digests holds from the first line to the last; a torn last line is no break.
+
+    Raises:
+        NoPermission, CannotCreate: it cannot be read, or is no regular file.
+    """
+    before = FIRST
+    for line in read_own(path).removesuffix(b"\n").split(b"\n"):
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            event = None  # torn: what follows carries the digest of its bytes
+        if isinstance(event, dict) and event.get("prev") != before:
+            return False
+        before = digest_of(line)
+    return True
 
 
 def unfinished_run(events: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from memttl.files.git import failure, run, running
 _RAW = ("--raw", "--no-abbrev", "-z", "--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 # full history: what a merge dropped was held by a commit of its side branch all the same
 _WALK = ("--full-history", "-m", "--topo-order", "--reverse", "--no-renames")
-_SHOWN = ("--format=%H|%P|%at|%ct", "--no-show-signature", "--no-notes", "--no-decorate")
+_SHOWN = ("--format=%H|%P|%at|%ct", "--encoding=UTF-8", "--no-show-signature", "--no-notes", "--no-decorate")
 _ALIKE = ("-M50%", "-l1000")  # a commit with more than 1,000 files that came and went: exact renames only
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 

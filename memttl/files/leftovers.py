@@ -42,7 +42,7 @@ def _names(state: State) -> list[str]:
 
 def unfinished(state: State) -> list[str]:
     """Give a sentence for each thing that a killed run, or a late writer, left behind."""
-    if not (state.beside.is_dir() or state.kept.is_dir()):
+    if not (os.path.isdir(state.beside) or os.path.isdir(state.kept)):  # one that may not be seen is refused elsewhere
         return []
     from memttl.files import audit, versions  # here: most dry runs find no state folder
 

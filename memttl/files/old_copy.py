@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memttl.core.history import Version, instant_of
+from memttl.errors import NoMemoryFile
 from memttl.files.snapshot import read_once
 
 
@@ -21,7 +22,10 @@ def copy_version(path: Path, when: datetime | None = None) -> Version:
         NoPermission: it may not be read.
         TryAgain: it changed under each of many readings.
     """
-    snapshot = read_once(Path(os.path.realpath(path)))
+    try:
+        snapshot = read_once(Path(os.path.realpath(path)))
+    except NoMemoryFile as e:
+        raise NoMemoryFile(e.message, hint="Name an old copy of the memory file behind --from.") from None
     seconds, nanoseconds = divmod(snapshot.stat.st_mtime_ns, 10**9)
     dated = when or instant_of(seconds, microseconds=nanoseconds // 1000)
     return Version(dated, str(path), snapshot.data)

@@ -37,11 +37,15 @@ class Removal(NamedTuple):
 
 
 class Removed(NamedTuple):
-    """What went: the plan on the bytes that were replaced; `run` and `backup` are None where nothing was written."""
+    """What went: the plan on the bytes that were replaced; `run` and `backup` are None where nothing was written.
+
+    `data` are the memory file's bytes as this run knows them last; None where the plan was refused.
+    """
 
     plan: Plan
     run: str | None = None
     backup: Path | None = None
+    data: bytes | None = None
 
 
 def remove(session: Session, removal: Removal, approved: Plan) -> Removed:
@@ -51,16 +55,18 @@ def remove(session: Session, removal: Removal, approved: Plan) -> Removed:
         MemttlError: what was not done.
     """
     run, plan, approval = os.urandom(4).hex(), approved, approved.approval
+    seen: bytes | None = None
     replanner: Replanner | None = None
 
     def make() -> tuple[Change, Snapshot] | None:
-        nonlocal plan, replanner
+        nonlocal plan, replanner, seen
         if replanner is not None:
             change = _in_short(replanner, run, removal, approval)
             if change is not None and change[0].key != _NOTHING:
                 return change
         snapshot, plan = _look(removal, approval)
         if plan.refusals or not plan.removals:
+            seen = None if plan.refusals else snapshot.data
             return None
         removal.check(snapshot)
         replanner = Replanner(plan, removal.policy)
@@ -68,10 +74,10 @@ def remove(session: Session, removal: Removal, approved: Plan) -> Removed:
 
     written = session.write(make)
     if written is None:
-        return Removed(plan)
+        return Removed(plan, data=seen)
     plan = removal.plan_of(written.snapshot.data, approval)
     session.look_again(_again(run, _gone_for_good(plan, written.change.data, removal), removal))
-    return Removed(plan, run, written.backup)
+    return Removed(plan, run, written.backup, written.change.data)
 
 
 def _look(removal: Removal, approval: Approval) -> tuple[Snapshot, Plan]:

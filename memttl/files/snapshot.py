@@ -42,6 +42,7 @@ def read_settled(
     look: Callable[[bytes], tuple[R, bool]],
     *,
     proven: bool = False,
+    read: Callable[[Path], Snapshot] | None = None,
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> tuple[Snapshot, R]:
@@ -53,29 +54,28 @@ def read_settled(
 
     Whole lines are no proof either: a server that writes in place (2026.7.4) may have written the first of them. They
     are believed when the file was left alone for 2 s, or reads the same 10 ms later, or was replaced by another file
-    meanwhile; at once where the caller's own write proves them (`proven`).
+    meanwhile; at once where the caller's own write proves them (`proven`). `read` is `read_once`, unless the caller
+    reads in its own way; then two readings are equal where their `data` is, which may be a digest.
 
     Raises:
         NoMemoryFile, NoPermission: it cannot be read.
         TryAgain: it does not come to rest within 10 s.
         MemttlError: as `look` said, of a file that is whole or at rest.
     """
-    begun = time.monotonic()
-    snapshot, rested_s = read_once(path), 0.0
+    begun, read_now = time.monotonic(), read or read_once
+    snapshot, rested_s, looked = read_now(path), 0.0, begun
     while True:
-        error: MemttlError | None = None
-        try:
-            result, unfinished = look(snapshot.data)
-        except MemttlError as e:
-            error, unfinished = e, isinstance(e, (Malformed, Foreign))
+        result, error, unfinished = _looked(look, snapshot.data)
         looks_whole = not unfinished and bool(snapshot.data)
         is_quiet = _is_quiet(snapshot, clock())
         if not (looks_whole and (proven or is_quiet)):
             if time.monotonic() - begun > PATIENCE_S:
                 raise TryAgain(f"{path} is being written and did not come to rest within {PATIENCE_S:.0f} s.")
             sleep(LOOK_S)
-            again, before = read_once(path), snapshot
-            rested_s = rested_s + LOOK_S if again.data == before.data else 0.0
+            again, before = read_now(path), snapshot
+            # a large file takes longer to read than the pause is
+            looked, waited_s = time.monotonic(), time.monotonic() - looked
+            rested_s = rested_s + max(LOOK_S, waited_s) if again.data == before.data else 0.0
             stands = (
                 rested_s > 0 or _is_another_file(again, before) if looks_whole else rested_s >= PAUSE_S and is_quiet
             )
@@ -84,7 +84,16 @@ def read_settled(
                 continue
         if error is not None:
             raise error
-        return snapshot, result
+        return snapshot, result  # type: ignore[return-value]  # there is one where there is no error
+
+
+def _looked(look: Callable[[bytes], tuple[R, bool]], data: bytes) -> tuple[R | None, MemttlError | None, bool]:
+    """Look at bytes; give the result or the error, and whether they look half-written."""
+    try:
+        result, unfinished = look(data)
+    except MemttlError as e:
+        return None, e, isinstance(e, (Malformed, Foreign))
+    return result, None, unfinished
 
 
 def _is_another_file(one: Snapshot, other: Snapshot) -> bool:
@@ -105,7 +114,7 @@ def read_once(path: Path) -> Snapshot:
         TryAgain: it changed under each of many reads.
     """
     for _ in range(200):
-        descriptor = _open(path)
+        descriptor = open_memory(path)
         try:
             before = os.fstat(descriptor)
             if not stat.S_ISREG(before.st_mode):
@@ -172,7 +181,12 @@ def _is_read_only(snapshot: Snapshot) -> bool:
     return not stat.S_IMODE(snapshot.stat.st_mode) & stat.S_IWUSR
 
 
-def _open(path: Path) -> int:
+def open_memory(path: Path) -> int:
+    """Open the memory file to read, never through a link.
+
+    Raises:
+        NoMemoryFile, NoPermission, TryAgain: why not.
+    """
     # O_NONBLOCK: a FIFO of this name must not hang; a lease that somebody holds must not make a reader wait 45 s
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     for attempt in range(100):

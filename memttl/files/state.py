@@ -15,21 +15,26 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from memttl.errors import AS_IT_WAS, CannotCreate, MemttlError, NoPermission
+from memttl.errors import AS_IT_WAS, CannotCreate, LedgerLost, MemttlError, NoPermission
 
 FOLDER = ".memttl"
+_MARK = b"ledger\n"
 
 
 class State(NamedTuple):
     """The places of one memory file's state. `beside` holds the lock and the write path's own files."""
 
     beside: Path
-    kept: Path  # backups and audit log; the same folder, unless the policy or the environment names another
+    kept: Path  # ledger, backups and audit log; the same folder, unless the policy or the environment names another
     memory: Path
 
     @property
     def lock(self) -> Path:
         return self.beside / "lock"
+
+    @property
+    def ledger(self) -> Path:
+        return self.kept / "ledger.db"
 
     @property
     def audit(self) -> Path:
@@ -55,6 +60,7 @@ def prepare(state: State, like: os.stat_result) -> None:
     Raises:
         NoPermission, CannotCreate: a folder cannot be made, or a link stands where it should be.
     """
+    refuse_another_folder(state)
     try:
         _folder(state.beside.parent, like, is_shared=True)
         _folder(state.beside, like)
@@ -65,9 +71,47 @@ def prepare(state: State, like: os.stat_result) -> None:
                     _folder(folder, like, is_shared=True)
             _folder(state.kept, like)
             _check_path(state, like)
+        # before any backup: where there are backups and no log, somebody took the log away
+        _once(state.audit, b"", like)
         _folder(state.backups, like)
     except OSError as e:
         raise refusal(e, f"The state folder {e.filename or state.beside} cannot be made") from None
+
+
+def refuse_another_folder(state: State) -> None:
+    """Refuse a state folder that holds nothing of a file that has been used with another one: its pins lie there.
+
+    The lock is always beside the file, and made after the audit log.
+
+    Raises:
+        LedgerLost: where to look.
+    """
+    if state.kept != state.beside:
+        _refuse_path(state)
+    is_used = os.path.isfile(state.lock) and not os.path.islink(state.lock)
+    if is_used and not (os.path.lexists(state.ledger) or os.path.lexists(state.audit)):
+        raise LedgerLost(
+            f"{state.memory} has been used with another state folder, or {state.kept} was emptied: there is neither a "
+            f"ledger nor an audit log in it, so that what you pinned cannot be rebuilt; {AS_IT_WAS}.",
+            hint="Name the folder of before (MEMTTL_STATE_DIR, [state] dir); or remove "
+            f"{state.lock} to begin anew, without pins and settings.",
+        )
+
+
+def mark_ledger(state: State) -> None:
+    """Note in the lock file that a ledger was made: where it and the log are gone later, both were lost."""
+    if had_ledger(state):
+        return
+    with contextlib.suppress(OSError), open(state.lock, "r+b") as f:
+        f.write(_MARK)
+
+
+def had_ledger(state: State) -> bool:
+    """Say whether a ledger was made for this memory file."""
+    try:
+        return state.lock.lstat().st_size > 0
+    except OSError:
+        return False
 
 
 def refusal(e: OSError, what: str) -> MemttlError:
@@ -85,7 +129,12 @@ def _check_path(state: State, like: os.stat_result) -> None:
     """Where state lies elsewhere, its `path` file says which memory file it belongs to."""
     owner = state.kept / "path"
     _once(owner, os.fsencode(state.memory) + b"\n", like)
-    if read_own(owner) != os.fsencode(state.memory) + b"\n":
+    _refuse_path(state)
+
+
+def _refuse_path(state: State) -> None:
+    """Refuse a state folder of another memory file; one without the file `path` is not made yet."""
+    if read_own(state.kept / "path") not in (b"", os.fsencode(state.memory) + b"\n"):
         raise CannotCreate(
             f"The state folder {state.kept} belongs to another memory file (see its file `path`).",
             hint="Name another state folder, or move that one away.",

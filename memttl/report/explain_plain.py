@@ -38,7 +38,8 @@ def _birth(verdict: Verdict, now: datetime) -> str:
     if verdict.created_at is None:
         return "unknown"
     day, age = day_words(verdict.created_at, now.tzinfo or UTC), age_words(verdict.created_at, now)
-    return f"{day}, {age} ago (age source: {verdict.age_source})"
+    words = f"known for {age}" if verdict.age_source == "seen" else f"{age} ago"
+    return f"{day}, {words} (age source: {verdict.age_source})"
 
 
 def _expiry(verdict: Verdict, now: datetime) -> str:

@@ -11,6 +11,11 @@ from memttl.core.zones import in_zone
 from memttl.report.text import observation_text, plural, visible
 
 REVIEWS_SHOWN = 10
+VANISHED_HINT = (
+    "If the file is as it should be, `memttl scan --accept-vanished` says so; else put a copy of it back. --force does "
+    "not lift this."
+)
+_FORCE_HINT = "If all of this may go, give --force; else raise the limit in the policy."
 _TEXT_SHOWN = 60
 
 
@@ -22,8 +27,8 @@ def closing(outcome: PruneOutcome, *, with_plan: bool = True) -> list[str]:
 def _closing(outcome: PruneOutcome, *, with_plan: bool) -> Iterator[str]:
     plan = outcome.plan
     if plan.refusals:
-        yield from (f"Refused, and nothing was removed: {reason}." for reason in plan.refusals)
-        yield "If all of this may go, give --force; else raise the limit in the policy."
+        yield from (f"Refused, and nothing was removed from {outcome.file}: {reason}." for reason in plan.refusals)
+        yield VANISHED_HINT if plan.has_vanished else _FORCE_HINT
     elif not plan.removals:
         yield from _nothing(outcome)
     elif with_plan or not outcome.declined:
@@ -34,6 +39,8 @@ def _closing(outcome: PruneOutcome, *, with_plan: bool) -> Iterator[str]:
         yield f"{plural(plan.waiting, 'observation')} expired meanwhile and will go at the next run."
     if outcome.applied:
         yield f"Run {outcome.run}; the file as it was: {outcome.backup}"
+    if outcome.first_seen:
+        yield f"First seen now: {plural(outcome.first_seen, 'observation')}; from now on memttl knows their age."
     elif outcome.declined:
         yield "Nothing was removed."
     elif outcome.dry_run and plan.removals and not plan.refusals:
@@ -75,8 +82,9 @@ def _nothing(outcome: PruneOutcome) -> Iterator[str]:
     due = f"Next due: {_due(plan.next_due[0], outcome)}" if plan.next_due else "Nothing is due later."
     yield f"Nothing {what} among {plural(counts.observations, 'observation')} of {outcome.file}: {shown}. {due}"
     yield (
-        'To let one go, date it and name its tier ("[session] 2026-04-01: …"), end it with [expires 2026-12-31], or '
-        "write [[rules]] in memttl.toml; `memttl explain` tells why each stays."
+        'To let one go, name its tier ("[session] …"), end it with [expires 2026-12-31], or write [[rules]] in '
+        "memttl.toml. Ages: `memttl scan` begins them, `memttl backfill` finds earlier ones, or a date in the text; "
+        "`memttl explain` tells why each stays."
     )
 
 

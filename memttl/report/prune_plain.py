@@ -7,7 +7,7 @@ from itertools import groupby
 
 from memttl.core.outcome import PruneOutcome
 from memttl.report.prune_closing import closing
-from memttl.report.text import age_words, observation_text, visible
+from memttl.report.text import age_of, observation_text, visible
 
 
 def render(outcome: PruneOutcome) -> str:
@@ -20,7 +20,7 @@ def _removals(outcome: PruneOutcome) -> Iterator[str]:
     for (entity, entity_type), verdicts in groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type)):
         yield f"{visible(entity)} ({visible(entity_type or 'no type')})"
         for verdict in verdicts:
-            age = age_words(verdict.created_at, outcome.now)
+            age = age_of(verdict, outcome.now)
             yield visible(f"  - {verdict.tier}, age {age}: {verdict.reason}")
             yield f"    {observation_text(verdict.observation)}"
     yield from whole_lines(outcome)

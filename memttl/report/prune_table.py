@@ -14,7 +14,7 @@ from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
 from memttl.report.prune_closing import closing
 from memttl.report.prune_plain import whole_lines
-from memttl.report.text import age_words, observation_text, visible
+from memttl.report.text import age_of, observation_text, visible
 
 GAP = 2
 
@@ -48,7 +48,7 @@ def _verdict_row(verdict: Verdict, outcome: PruneOutcome, widths: Sequence[int])
     return _row(
         widths,
         Text(visible(str(verdict.tier)), style="cyan"),
-        Text(age_words(verdict.created_at, outcome.now)),
+        Text(age_of(verdict, outcome.now)),
         Text(visible(verdict.reason)),
         _shortened(observation_text(verdict.observation), lines, widths[3]),
     )
@@ -74,7 +74,7 @@ def _widths(outcome: PruneOutcome, width: int) -> tuple[int, int, int, int]:
     """Columns for tier and age as they need, the rest in two parts for the reason and the text."""
     verdicts = outcome.plan.removals
     tier = min(16, max(4, *(len(str(v.tier)) for v in verdicts)))
-    age = max(3, *(len(age_words(v.created_at, outcome.now)) for v in verdicts))
+    age = max(3, *(len(age_of(v, outcome.now)) for v in verdicts))
     rest = max(16, width - tier - age - 4 * GAP)
     why = max(8, min(rest * 2 // 5, max(len(v.reason) for v in verdicts)))
     return tier, age, why, rest - why

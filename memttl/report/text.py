@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from memttl.core.model import When
+from memttl.core.model import Verdict, When
 from memttl.core.zones import in_zone
 
 # C0 and C1 controls, the separators and bidirectional controls that move a cursor or reverse a line, lone surrogates
@@ -36,6 +36,12 @@ def plural(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     return f"{count} {noun[:-1]}ies" if noun.endswith("ty") else f"{count} {noun}s"
+
+
+def age_of(verdict: Verdict, now: datetime) -> str:
+    """Say how old an observation is, with a plus where only its first sighting is known: it may be older."""
+    words = age_words(verdict.created_at, now)
+    return words.replace(" day", "+ day") if verdict.age_source == "seen" else words
 
 
 def age_words(born: When | None, now: datetime) -> str:

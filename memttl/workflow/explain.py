@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from memttl.core.clock import check_clock
 from memttl.core.explain import ExplainOutcome, Explanation, explain_file
 from memttl.core.judge import make_judge
 from memttl.core.memory import read_lines
-from memttl.core.selection import text_matcher
-from memttl.errors import UnknownEntity
+from memttl.core.selection import Choice
+from memttl.errors import ClockBehind, UnknownEntity
+from memttl.files.knowledge import Knowledge, knowledge_of
+from memttl.files.leftovers import unfinished
 from memttl.files.snapshot import read_settled
+from memttl.files.state import state_of
 from memttl.settings import Settings
 
 
-class Question(NamedTuple):
-    """Which observations are meant: ENTITY an exact name, else a glob; TEXT a substring, `exact`, or a `pattern`."""
-
-    entity: str | None = None
-    text: str | None = None
-    exact: bool = False
-    pattern: bool = False
-
-
-def explain(settings: Settings, question: Question) -> ExplainOutcome:
-    """Explain the verdicts on the observations that `question` names.
+def explain(settings: Settings, choice: Choice) -> ExplainOutcome:
+    """Explain the verdicts on the observations that `choice` names.
 
     Raises:
         UnknownEntity: nothing matches.
         Foreign: it is no file of the memory server.
     """
-    judge = make_judge(settings.policy, settings.now)
-    matches = text_matcher(question.text, exact=question.exact, pattern=question.pattern)
+    state = state_of(settings.memory, settings.state_elsewhere)
+    with knowledge_of(state, must_know=False) as knowledge:
+        outcome = _explain(settings, choice, knowledge)
+    return outcome._replace(warnings=(*outcome.warnings, *unfinished(state)))
+
+
+def _explain(settings: Settings, choice: Choice, knowledge: Knowledge) -> ExplainOutcome:
+    judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
+    matches = choice.matcher()
 
     def look(data: bytes) -> tuple[Explanation | UnknownEntity, bool]:
         try:
-            found = explain_file(data, judge, entity=question.entity, text=matches)
+            with knowledge.steady():
+                found = explain_file(data, judge, entity=choice.entity, text=matches, known_of=knowledge.known_of)
         except UnknownEntity as e:  # of half of a file, it proves nothing
             return e, any(line.kind == "malformed" for line in read_lines(data))
         return found, found.is_damaged
@@ -42,5 +43,14 @@ def explain(settings: Settings, question: Question) -> ExplainOutcome:
     _, explanation = read_settled(settings.memory, look)
     if isinstance(explanation, UnknownEntity):
         raise explanation
-    warnings = (*settings.warnings, *explanation.warnings)
+    warnings = (*settings.warnings, *knowledge.warnings, *_clock_warning(settings, knowledge), *explanation.warnings)
     return ExplainOutcome(settings.named, settings.now_here, explanation, warnings)
+
+
+def _clock_warning(settings: Settings, knowledge: Knowledge) -> tuple[str, ...]:
+    """Say where a prune at this instant would be refused; to explain it does no harm."""
+    try:
+        check_clock(settings.now, knowledge.newest)
+    except ClockBehind as e:
+        return (f"{e.message.removesuffix('; nothing was done.')}; what was first seen since then counts as new",)
+    return ()

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from memttl.core.classify import day_reader, days_removed
+from memttl.core.clock import check_clock
 from memttl.core.judge import make_judge
 from memttl.core.memory import entity_heads
-from memttl.core.model import NOTHING_KNOWN, Known
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
-from memttl.errors import Interrupted, UnknownEntity
+from memttl.errors import Interrupted, MemttlError, UnknownEntity
+from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.ladder import WritePath
 from memttl.files.pace import DEFAULT_PACE, Pace
 from memttl.files.snapshot import Snapshot, read_only_warning, read_settled, refuse_hard_links, refuse_read_only
@@ -71,17 +73,21 @@ def prune(
     """
     state = state_of(settings.memory, settings.state_elsewhere)
     left = _leftovers(settings, request, state, step)
-    snapshot, plan = _first_look(settings, request, is_approved=ask is None)
+    with knowledge_of(state, must_know=True) as knowledge:
+        check_clock(settings.now, knowledge.newest)
+        snapshot, plan = _first_look(settings, request, knowledge, is_approved=ask is None)
     planned = PruneOutcome(
         file=settings.named,
         now=settings.now_here,
         plan=plan,
         dry_run=not request.writes,
         check=request.check,
-        warnings=(*settings.warnings, *left, *plan.warnings),
+        warnings=(*settings.warnings, *left, *knowledge.warnings, *plan.warnings),
     )
-    if plan.refusals or not plan.removals:
+    if plan.refusals:
         return planned
+    if not plan.removals:
+        return planned if planned.dry_run else _record(settings, state, snapshot, planned)
     _refuse_hard_links(snapshot, state, request)
     if planned.dry_run:
         return planned._replace(warnings=(*planned.warnings, *read_only_warning(snapshot)))
@@ -113,29 +119,36 @@ def _refuse_hard_links(snapshot: Snapshot, state: State, request: Request) -> No
         refuse_hard_links(snapshot, state.beside)
 
 
-def _first_look(settings: Settings, request: Request, *, is_approved: bool) -> tuple[Snapshot, Plan]:
+def _first_look(
+    settings: Settings, request: Request, knowledge: Knowledge, *, is_approved: bool
+) -> tuple[Snapshot, Plan]:
     """Look at the file at rest; in passing, where nobody is shown the plan and the write will prove what was read."""
     if request.writes and is_approved:
-        snapshot, plan = _look(settings, request, proven=True)
+        snapshot, plan = _look(settings, request, knowledge, proven=True)
         if plan.removals and not plan.refusals:
             return snapshot, plan
-    return _look(settings, request)
+    return _look(settings, request, knowledge)
 
 
-def _look(
-    settings: Settings, request: Request, approval: Approval | None = None, *, proven: bool = False
-) -> tuple[Snapshot, Plan]:
+def _look(settings: Settings, request: Request, knowledge: Knowledge, *, proven: bool = False) -> tuple[Snapshot, Plan]:
     """Read the file settled and plan on its bytes."""
 
     def look(data: bytes) -> tuple[Plan, bool]:
-        plan = _plan_of(data, settings, request, approval)
+        plan = _plan_of(data, settings, request, knowledge)
         return plan, plan.counts.malformed_lines > 0
 
     return read_settled(settings.memory, look, proven=proven)
 
 
-def _plan_of(data: bytes, settings: Settings, request: Request, approval: Approval | None) -> Plan:
-    judge = make_judge(settings.policy, settings.now)
+def _plan_of(
+    data: bytes, settings: Settings, request: Request, knowledge: Knowledge, approval: Approval | None = None
+) -> Plan:
+    with knowledge.steady():
+        return _plan(data, settings, request, knowledge, approval)
+
+
+def _plan(data: bytes, settings: Settings, request: Request, knowledge: Knowledge, approval: Approval | None) -> Plan:
+    judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
     try:
         filters = _filters(data, settings, request)
     except UnknownEntity:
@@ -148,12 +161,9 @@ def _plan_of(data: bytes, settings: Settings, request: Request, approval: Approv
         keep_malformed=request.keep_malformed,
         force=request.force,
         approval=approval,
-        known_of=_nothing_known,
+        known_of=knowledge.known_of,
+        vanished=knowledge.vanished(data, settings.policy.max_vanished_fraction),
     )
-
-
-def _nothing_known(_entity: str, _text: str) -> Known:
-    return NOTHING_KNOWN  # the ledger's place: until there is one, an undated observation is of unknown age
 
 
 def _filters(data: bytes, settings: Settings, request: Request) -> Filters | None:
@@ -174,19 +184,72 @@ def _write(
     settings: Settings, request: Request, state: State, snapshot: Snapshot, planned: PruneOutcome, step: Step
 ) -> PruneOutcome:
     """Under the lock: recover, read again, plan again within what was approved, write, and look again."""
+    from memttl.files.knowledge import ledger_of
     from memttl.files.removal import remove  # here, so that a dry run does not pay for it
     from memttl.files.writing import writing
 
     with writing(state, snapshot.stat, _options(request, step)) as session:
-        done = remove(session, _removal(settings, request, state), planned.plan)
-    outcome = planned._replace(plan=done.plan, warnings=(*planned.warnings, *session.warnings))
-    if done.run is None:
-        return outcome
+        with ledger_of(state, snapshot.stat, session.warn):
+            pass  # made before anything is written: a backup without a ledger is that of a lost one
+        # opened anew: what the user pinned while the question waited must hold
+        with knowledge_of(state, must_know=True) as knowledge:
+            done = remove(session, _removal(settings, request, state, knowledge), planned.plan)
+        outcome = planned._replace(plan=done.plan)
+        if done.run is not None:
+            outcome = outcome._replace(applied=True, run=done.run, backup=str(done.backup))
+        if done.data is not None:
+            outcome = _keep_look(settings, state, snapshot, done.data, outcome, step)
+    if outcome.applied:
+        try:
+            _thin_backups(state, settings)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted.", hint=f"The backup is {done.backup}.", applied=True) from None
+    return outcome._replace(warnings=(*outcome.warnings, *session.warnings))
+
+
+def _record(settings: Settings, state: State, snapshot: Snapshot, planned: PruneOutcome) -> PruneOutcome:
+    """Nothing is to be removed: the ledger alone records newcomers."""
+    from memttl.files.lock import locked
+    from memttl.files.state import prepare
+
+    prepare(state, snapshot.stat)
+    with locked(state, snapshot.stat):
+        return _keep_look(settings, state, snapshot, snapshot.data, planned)
+
+
+def _keep_look(
+    settings: Settings,
+    state: State,
+    snapshot: Snapshot,
+    data: bytes,
+    outcome: PruneOutcome,
+    step: Step = lambda _: None,
+) -> PruneOutcome:
+    """Record the look at `data` that this run ends with; the memory file may have been written before."""
+    from memttl.files.looking import Moment, look_in_bytes
+
+    warnings: list[str] = []
     try:
-        _thin_backups(state, settings)
+        moment = Moment(settings.now, settings.clock)
+        found = look_in_bytes(
+            state,
+            snapshot.stat,
+            data,
+            moment,
+            warnings.append,
+            own_run=outcome.run,
+            days_of=day_reader(settings.policy, settings.now),
+            days_removed=days_removed(outcome.plan.removals if outcome.applied else (), settings.policy),
+        )
+        step("ledger written")
+    except MemttlError as e:
+        if outcome.applied:
+            e.after_the_write()
+        raise
     except KeyboardInterrupt:
-        raise Interrupted("Interrupted.", hint=f"The backup is {done.backup}.", applied=True) from None
-    return outcome._replace(applied=True, run=done.run, backup=str(done.backup))
+        raise Interrupted("Interrupted before the ledger was written.", applied=outcome.applied) from None
+    fresh = tuple(w for w in warnings if w not in outcome.warnings)
+    return outcome._replace(first_seen=found.new if found else 0, warnings=(*outcome.warnings, *fresh))
 
 
 def _options(request: Request, step: Step) -> Options:
@@ -195,7 +258,7 @@ def _options(request: Request, step: Step) -> Options:
     return Options(request.write_path, request.pace, step)
 
 
-def _removal(settings: Settings, request: Request, state: State) -> Removal:
+def _removal(settings: Settings, request: Request, state: State, knowledge: Knowledge) -> Removal:
     from memttl.files.removal import Removal
 
     return Removal(
@@ -203,7 +266,7 @@ def _removal(settings: Settings, request: Request, state: State) -> Removal:
         memory=settings.memory,
         policy=settings.policy,
         now=settings.now,
-        plan_of=lambda data, approval: _plan_of(data, settings, request, approval),
+        plan_of=lambda data, approval: _plan_of(data, settings, request, knowledge, approval),
         check=lambda snapshot: _refuse_hard_links(snapshot, state, request),
     )
 

@@ -7,12 +7,16 @@ import random
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pruning import settings_of
 from repositories import DAY, MONDAY, Importer, git, needs_git
 from support import entity
 
 from memttl.core.digests import text_key
 from memttl.core.history import EARLIEST, BirthFinder, wanted_of
 from memttl.files.githistory import git_versions
+from memttl.files.knowledge import knowledge_of
+from memttl.files.state import state_of
+from memttl.workflow.backfill import Sources, backfill
 
 pytestmark = needs_git
 
@@ -126,8 +130,12 @@ def held_by(data: bytes) -> Held:
 
 
 def slow_births(folder: Path, today: Held) -> tuple[dict[tuple[str, str], datetime], int]:
-    """The earliest date of a commit that holds an observation which none of its parents holds, and the commits."""
+    """The earliest date of a commit that holds an observation which none of its parents holds, and the commits.
+
+    Where that date cannot be, the next commit that holds it and is dated well stands in for it.
+    """
     held: dict[str, Held] = {}
+    waiting: Held = set()
     births: dict[tuple[str, str], datetime] = {}
     rows = git(folder, "rev-list", "--topo-order", "--reverse", "--parents", "HEAD").decode().splitlines()
     for row in rows:
@@ -137,9 +145,13 @@ def slow_births(folder: Path, today: Held) -> tuple[dict[tuple[str, str], dateti
         heads = git(folder, "cat-file", "commit", name).decode().splitlines()
         dates = [int(line.split()[-2]) for line in heads if line.startswith(("author ", "committer "))]
         when = datetime.fromtimestamp(max(dates), UTC)
-        if EARLIEST <= when <= NOW:
-            for observation in (held[name] & today).difference(*(held[parent] for parent in parents)):
-                births[observation] = min(when, births.get(observation, when))
+        introduced = (held[name] & today).difference(*(held[parent] for parent in parents))
+        if not EARLIEST <= when <= NOW:
+            waiting |= introduced
+            continue
+        for observation in introduced | (waiting & held[name]):
+            births[observation] = min(when, births.get(observation, when))
+        waiting -= held[name]
     return births, len(rows)
 
 
@@ -156,6 +168,9 @@ def test_births_are_those_of_a_slow_reference(tmp_path: Path) -> None:
     assert {key: birth.when for key, birth in finder.births.items()} == {
         (name, text_key(text)): when for (name, text), when in expected.items()
     }
+    backfill(settings_of(path, now=NOW.isoformat()), Sources(git=True))
+    with knowledge_of(state_of(path), must_know=True) as knowledge:
+        assert {key: knowledge.known_of(*key).first_seen for key in expected} == expected
     assert set(history.names) == set(NAMES)
     assert len(expected) > 300
     assert any(row.when < EARLIEST for row in finder.not_taken)

@@ -6,12 +6,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from process import aged, tree
+from process import FIXTURES, aged, copy_of, tree
 from pruning import settings_of
 from support import entity
 
+from memttl.core.selection import Choice
 from memttl.errors import Foreign, UnknownEntity, UsageError
-from memttl.workflow.explain import Question, explain
+from memttl.workflow.explain import explain
+from memttl.workflow.scan import scan
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def memory(tmp_path: Path) -> Path:
 
 def explained(path: Path, *names: str, **how: bool) -> list[tuple[str, object]]:
     """Entity and text of what is explained."""
-    found = explain(settings_of(path), Question(*names, **how)).explanation.verdicts
+    found = explain(settings_of(path), Choice(*names, **how)).explanation.verdicts
     return [(verdict.entity, verdict.observation) for verdict, _ in found]
 
 
@@ -76,3 +78,17 @@ def test_it_writes_nothing(memory: Path) -> None:
     before = tree(memory.parent)
     explained(memory)
     assert tree(memory.parent) == before
+
+
+def test_instant_before_the_last_look_is_said(tmp_path: Path) -> None:
+    memory = copy_of(FIXTURES / "memory/example.jsonl", tmp_path)
+    scan(settings_of(memory, now="2026-06-01T12:00:00Z"))
+    outcome = explain(settings_of(memory, now="2026-05-01T12:00:00Z"), Choice("Sprint 11"))
+    assert any("runs behind; what was first seen since then counts as new" in w for w in outcome.warnings)
+
+
+@pytest.mark.parametrize("option", [{"exact": True}, {"pattern": True}])
+def test_option_that_says_how_text_is_meant_needs_one(tmp_path: Path, option: dict[str, bool]) -> None:
+    memory = copy_of(FIXTURES / "memory/example.jsonl", tmp_path)
+    with pytest.raises(UsageError, match="no TEXT is given"):
+        explain(settings_of(memory), Choice("Sprint 11", **option))

@@ -149,10 +149,22 @@ def test_lock_of_another_is_waited_for(memory: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", entity([PLAIN]), entity([]), relation("A", "B")])
-def test_nothing_expired_writes_nothing_at_all(tmp_path: Path, data: bytes) -> None:
+def test_nothing_expired_leaves_the_memory_file_alone(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "memory.jsonl"
     path.write_bytes(data)
     aged(path)
+    before = tree(tmp_path)["memory.jsonl"]
+    assert not pruned(path).applied
+    assert tree(tmp_path)["memory.jsonl"] == before
+    assert names_in(state_folder(path) / "backups") == []
+
+
+@pytest.mark.parametrize("data", [b"", entity([PLAIN]), entity([]), relation("A", "B")])
+def test_nothing_expired_and_nothing_new_writes_nothing_at_all(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_bytes(data)
+    aged(path)
+    pruned(path)
     before = tree(tmp_path)
     assert not pruned(path).applied
     assert tree(tmp_path) == before
@@ -222,7 +234,7 @@ def test_policy_can_put_state_elsewhere(memory: Path) -> None:
     outcome = pruned(memory, policy='[state]\ndir = "state"\n')
     digest = hashlib.sha256(bytes(memory)).hexdigest()[:16]
     kept = memory.parent / f"state/memory.jsonl-{digest}"
-    assert names_in(kept) == ["audit.jsonl", "backups", "path"]
+    assert names_in(kept) == ["audit.jsonl", "backups", "ledger.db", "path"]
     assert names_in(state_folder(memory)) == ["lock"]
     assert Path(str(outcome.backup)).parent == kept / "backups"
 

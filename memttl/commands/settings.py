@@ -1,0 +1,211 @@
+"""`memttl set`, `pin`, `unpin` and `renew`: options into a wish, the outcome into text or JSON and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.printing import ask, can_ask, put, say
+from memttl.errors import ExitCode, NeedsYes, UsageError
+
+if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
+    from memttl.core.selection import Choice
+    from memttl.core.settings_outcome import ChangeOutcome, ListOutcome
+    from memttl.core.wish import Wish
+    from memttl.settings import Given, Settings
+
+Entity = Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="An exact name, else a glob; '*' for all.")]
+Text = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="A part of the text, in any case.")]
+Exact = Annotated[bool, typer.Option("--exact", help="TEXT is the whole text.")]
+Pattern = Annotated[bool, typer.Option("--pattern", help="TEXT is a regular expression.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would change; write nothing at all.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
+Whole = Annotated[
+    list[str] | None,
+    typer.Option("--entity", metavar="NAME", help="The entity itself (or glob), with what comes later; repeatable."),
+]
+Ttl = Annotated[
+    str | None, typer.Option("--ttl", metavar="DURATION", help="How long it lasts from its birth, or never.")
+]
+Tier = Annotated[str | None, typer.Option("--tier", metavar="TIER", help="Its tier.")]
+Expires = Annotated[str | None, typer.Option("--expires", metavar="WHEN", help="Its last day, an instant, or never.")]
+Created = Annotated[str | None, typer.Option("--created", metavar="WHEN", help="Its birth: a date or an instant.")]
+Clear = Annotated[bool, typer.Option("--clear", help="First take away all that was set, but for pins.")]
+List = Annotated[bool, typer.Option("--list", help="Show all settings, also where the observation is gone.")]
+For = Annotated[
+    str | None, typer.Option("--for", metavar="DURATION", help="How long from now, instead of the tier's TTL.")
+]
+
+
+def set_(
+    entity: Entity = None,
+    text: Text = None,
+    ttl: Ttl = None,
+    tier: Tier = None,
+    expires: Expires = None,
+    created: Created = None,
+    clear: Clear = False,
+    list_: List = False,
+    exact: Exact = False,
+    pattern: Pattern = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Set a TTL, tier, expiry or birth beside the file. Example: memttl set Redis eviction --ttl 6mo"""
+    from memttl.core.selection import Choice
+    from memttl.core.wish import Wish
+    from memttl.settings import Given
+
+    output, given = Output(json, quiet, verbose, color), Given(words(file), policy, now)
+    choice = Choice(entity, text, exact, pattern)
+    wish = Wish("set", choice, ttl=ttl, tier=tier, expires=expires, created=created, clear=clear)
+    if not list_:
+        return _change(given, output, wish, dry_run=dry_run, yes=yes)
+    if not wish.sets_nothing:
+        raise UsageError("--list shows what is set and changes nothing; nothing was done.", hint="Leave --list out.")
+    return _list(given, output, choice)
+
+
+def pin(
+    entity: Entity = None,
+    text: Text = None,
+    whole: Whole = None,
+    exact: Exact = False,
+    pattern: Pattern = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Keep what is in an entity now, or with --entity the entity itself. Example: memttl pin --entity 'Team *'"""
+    from memttl.core.selection import Choice
+    from memttl.core.wish import Wish
+    from memttl.settings import Given
+
+    wish = Wish("pin", Choice(entity, text, exact, pattern), words(whole))
+    output = Output(json, quiet, verbose, color)
+    return _change(Given(words(file), policy, now), output, wish, dry_run=dry_run, yes=yes)
+
+
+def unpin(
+    entity: Entity = None,
+    text: Text = None,
+    whole: Whole = None,
+    exact: Exact = False,
+    pattern: Pattern = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Take pins away that `memttl pin` gave. Example: memttl unpin 'Team Alpha' retro"""
+    from memttl.core.selection import Choice
+    from memttl.core.wish import Wish
+    from memttl.settings import Given
+
+    wish = Wish("unpin", Choice(entity, text, exact, pattern), words(whole))
+    output = Output(json, quiet, verbose, color)
+    return _change(Given(words(file), policy, now), output, wish, dry_run=dry_run, yes=yes)
+
+
+def renew(
+    entity: Entity = None,
+    text: Text = None,
+    keep_for: For = None,
+    exact: Exact = False,
+    pattern: Pattern = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Keep it from now for its tier's TTL, or --for so long. Example: memttl renew 'Sprint 11' --for 90d"""
+    from memttl.core.selection import Choice
+    from memttl.core.wish import Wish
+    from memttl.settings import Given
+
+    wish = Wish("renew", Choice(entity, text, exact, pattern), keep_for=keep_for)
+    output = Output(json, quiet, verbose, color)
+    return _change(Given(words(file), policy, now), output, wish, dry_run=dry_run, yes=yes)
+
+
+def _change(given: Given, output: Output, wish: Wish, *, dry_run: bool, yes: bool) -> int:
+    """Change settings in each memory file that is meant."""
+    from memttl.commands.over_files import Faces, over_files
+    from memttl.core.wish import check_wish
+    from memttl.report.settings import change_document, render
+    from memttl.workflow.change_settings import change_settings
+
+    check_wish(wish)
+    if not (dry_run or yes or can_ask()):
+        raise NeedsYes
+    shown: set[tuple[str, str]] = set()  # (file, "plan" or a warning): what stands above the question already
+
+    def one(settings: Settings) -> ChangeOutcome:
+        if dry_run or yes:
+            return change_settings(settings, wish, dry_run=dry_run)
+        if settings.now_is_later:
+            raise UsageError(
+                "--now lies after the clock, so this would be set as of a day to come; nothing was done.",
+                hint="Give --dry-run to look, or --yes to apply all the same.",
+            )
+        return change_settings(settings, wish, ask=lambda planned: _ask(planned, output, shown))
+
+    def show(outcome: ChangeOutcome) -> None:
+        warn((w for w in outcome.warnings if (outcome.file, w) not in shown), output)
+        with_plan = (outcome.file, "plan") not in shown
+        put(render(outcome, with_plan=with_plan, width=output.width if output.is_terminal else None))
+
+    return over_files(given, output, one, Faces(lambda _: ExitCode.OK, change_document, show))
+
+
+def _ask(planned: ChangeOutcome, output: Output, shown: set[tuple[str, str]]) -> bool:
+    """Show what changes and ask on stderr, so that stdout holds nothing but the result."""
+    from memttl.report.settings import question, render
+
+    on_screen = sys.stderr is not None and sys.stderr.isatty()
+    if on_screen and output.is_terminal:
+        shown.add((planned.file, "plan"))
+    shown.update((planned.file, warning) for warning in planned.warnings)
+    warn(planned.warnings, output)
+    say(render(planned, width=output.width if on_screen else None))
+    return ask(question(planned))
+
+
+def _list(given: Given, output: Output, choice: Choice) -> int:
+    """Show what is set in each memory file that is meant."""
+    from memttl.commands.over_files import Faces, over_files
+    from memttl.report.settings import list_document, render_list
+    from memttl.workflow.list_settings import listed_settings
+
+    def show(outcome: ListOutcome) -> None:
+        warn(outcome.warnings, output)
+        put(render_list(outcome))
+
+    faces = Faces(lambda _: ExitCode.OK, list_document, show)
+    return over_files(given, output, lambda settings: listed_settings(settings, choice), faces)

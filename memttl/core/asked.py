@@ -1,0 +1,53 @@
+"""What the user set, as the ledger and the audit log hold it, and back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from memttl.core.durations import parse_duration
+from memttl.core.model import Expiry, UserSettings, When
+from memttl.core.wording import when_text
+
+
+def asked_document(asked: UserSettings) -> dict[str, Any]:
+    """Give settings as JSON holds them; only what is set has a key, so that {} is nothing."""
+    rows: dict[str, Any] = {
+        "pinned": asked.pinned or None,
+        "created_at": when_text(asked.created),
+        "expires_at": "never" if asked.expires == "never" else when_text(asked.expires),
+        "ttl": str(asked.ttl) if asked.ttl is not None else None,
+        "tier": asked.tier,
+    }
+    return {key: value for key, value in rows.items() if value is not None}
+
+
+def asked_of(document: Mapping[str, Any]) -> UserSettings:
+    """Read what `asked_document` wrote. Keys that this version does not know are left out.
+
+    Raises:
+        ValueError: it holds a value that cannot be read.
+    """
+    created, expires, ttl, tier = (document.get(key) for key in ("created_at", "expires_at", "ttl", "tier"))
+    if not (tier is None or isinstance(tier, str)):
+        raise ValueError(f"{tier!r} is no tier")
+    return UserSettings(
+        pinned=document.get("pinned") is True,
+        created=_when(created) if created is not None else None,
+        expires=_expiry(expires) if expires is not None else None,
+        ttl=parse_duration(ttl) if ttl is not None else None,
+        tier=tier,
+    )
+
+
+def _expiry(value: object) -> Expiry:
+    return "never" if value == "never" else _when(value)
+
+
+def _when(value: object) -> When:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no date")  # one error for all that cannot be read
+    if len(value) == len("2026-01-05"):
+        return date.fromisoformat(value)
+    return datetime.fromisoformat(value).astimezone(UTC)

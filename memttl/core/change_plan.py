@@ -1,0 +1,238 @@
+"""A wish, what was set before and the file's bytes into changes: which observations get which settings. Pure.
+
+The workflow plans, shows, and under the lock calls `merged`, which puts the same patches on what is set by then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from memttl.core.changes import Before, Change, Changes
+from memttl.core.classify import KnownOf, judge_entity
+from memttl.core.digests import text_digest
+from memttl.core.durations import Duration, expires_after
+from memttl.core.entities import Entities, name_of, read_entities
+from memttl.core.entity_pins import pins_of, unpins_of
+from memttl.core.evidence import ENTITY_PINNED
+from memttl.core.judge import Judge
+from memttl.core.known import EntityPins, Setting
+from memttl.core.model import NOTHING_SET, Known, UserSettings, Verdict
+from memttl.core.oddities import plan_warnings, some
+from memttl.core.selection import Choice, match_names
+from memttl.core.wish import Patch, Wish, read_duration, read_patch
+from memttl.errors import UnknownEntity, UsageError
+
+
+class _Target(NamedTuple):
+    """One observation that is meant, with the verdict on each of its copies; none where it is gone."""
+
+    entity: str
+    digest: str
+    text: str | None
+    copies: Sequence[Verdict]
+
+
+_HEAD = 40  # characters of a text that tell which observation is meant
+_Verdicts = Mapping[tuple[str, str], Sequence[Verdict]]  # by entity and text, one a copy
+
+
+def plan_changes(data: bytes, wish: Wish, before: Before, judge: Judge, stamp: datetime) -> Changes:
+    """Plan what `wish` changes in what was set `before`; `stamp` is the instant at which it would be recorded.
+
+    Raises:
+        Foreign, Malformed: the file is refused as a prune refuses it.
+        UnknownEntity: nothing matches.
+        UsageError: a word of the wish cannot be read; a renewal of what never expires.
+    """
+    patch = read_patch(wish, judge.policy, judge.now)
+    entities = read_entities(data, sound=True)
+    if wish.entity_pins:
+        changes, verdicts = _of_entities(entities, wish, before, judge, stamp)
+    else:
+        changes, verdicts = _of_observations(entities, wish, patch, before, judge, stamp)
+    held = () if wish.command == "pin" else _stay_pinned(verdicts)
+    sooner = _sooner(changes) if wish.command == "renew" else ()
+    return changes._replace(warnings=(*plan_warnings(data, judge.policy, entities.odd), *held, *sooner))
+
+
+def _of_entities(
+    entities: Entities, wish: Wish, before: Before, judge: Judge, stamp: datetime
+) -> tuple[Changes, Sequence[Verdict]]:
+    """Pin entities, or no longer; with the verdicts after that on all that is in them."""
+    if wish.command == "pin":
+        pins = pins_of(wish.entity_pins, entities.names)
+    else:
+        pins = unpins_of(wish.entity_pins, entities.names, before.entity_pins)
+    changed = tuple(p for p in pins if p.pinned != (p.pattern in before.entity_pins))
+    changes = Changes((), changed, len(pins) - len(changed))
+    named = {name for pin in pins for name in pin.entities}
+    verdicts = _judged(entities, named, judge, _known_after(before, changes, stamp))
+    return changes, [copies[0] for copies in verdicts.values()]
+
+
+def _of_observations(
+    entities: Entities, wish: Wish, patch: Patch, before: Before, judge: Judge, stamp: datetime
+) -> tuple[Changes, Sequence[Verdict]]:
+    """Change settings; with the verdicts after that on all that is meant, what stays as it is included."""
+    targets = _targets(entities, wish.choice, patch, before, judge)
+    changes = _changes(targets, _patches(targets, wish, patch, judge), before)
+    was = {(t.entity, t.text): t.copies for t in targets if t.text is not None}
+    named = {target.entity for target in targets}
+    will_be = _judged(entities, named, judge, _known_after(before, changes, stamp))
+    present = [(t.entity, t.text) for t in targets if t.text is not None and t.copies]
+    return _with_verdicts(changes, was, will_be), [will_be[key][0] for key in present]
+
+
+def merged(changes: Changes, data: bytes, before: Before, judge: Judge, stamp: datetime) -> Changes:
+    """Put planned changes on what is set by now; `data` are the bytes that they were planned on.
+
+    What another command has set meanwhile stays, where the same patch does not set it too.
+    """
+    asked = before.asked
+    observations = [_repatched(c, asked.get((c.entity, c.digest), NOTHING_SET)) for c in changes.observations]
+    pins = tuple(p for p in changes.entity_pins if p.pinned != (p.pattern in before.entity_pins))
+    now = changes._replace(observations=tuple(c for c in observations if c.after != c.before), entity_pins=pins)
+    if now == changes:  # as it nearly always is: judging anew would hold the lock for seconds on a large file
+        return changes
+    entities, named = read_entities(data, sound=True), {c.entity for c in now.observations}
+    was = _judged(entities, named, judge, before.known_of)
+    return _with_verdicts(now, was, _judged(entities, named, judge, _known_after(before, now, stamp)))
+
+
+def _repatched(change: Change, before: UserSettings) -> Change:
+    return change._replace(before=before, after=change.patch.on(before))
+
+
+def _judged(entities: Entities, named: Collection[str], judge: Judge, known_of: KnownOf) -> _Verdicts:
+    """Judge the observations of the entities named, without those that hold no text."""
+    found: dict[tuple[str, str], list[Verdict]] = {}
+    for line in entities.lines:
+        if name_of(line) in named:
+            for verdict in judge_entity(line, judge, known_of):
+                if verdict.tier is not None:
+                    found.setdefault((verdict.entity, verdict.observation), []).append(verdict)
+    return found
+
+
+def _known_after(before: Before, changes: Changes, stamp: datetime) -> KnownOf:
+    """Give what will be known: what is named is seen at `stamp` at the latest."""
+    new = {(c.entity, c.text): c.after for c in changes.observations if c.is_present}
+    gone = {p.pattern for p in changes.entity_pins if not p.pinned}
+    stay = [p for p in before.entity_pins if p not in gone]
+    pins = EntityPins([*stay, *(p.pattern for p in changes.entity_pins if p.pinned)])
+
+    def known_of(entity: str, text: str) -> Known:
+        known = before.known_of(entity, text)
+        after = new.get((entity, text))
+        if after is not None:
+            known = known._replace(settings=after, first_seen=known.first_seen or stamp)
+        return known._replace(settings=known.settings._replace(entity_pin=pins.pin_of(entity)))
+
+    return known_of
+
+
+def _targets(entities: Entities, choice: Choice, patch: Patch, before: Before, judge: Judge) -> list[_Target]:
+    """Find what is meant, in the file and, where a patch only takes away, among what is set and gone."""
+    assert choice.entity is not None
+    also = before.settings if patch.only_takes_away else ()
+    names = match_names(choice.entity, entities.names | {s.entity for s in also})
+    matches, verdicts = choice.matcher(), _judged(entities, names, judge, before.known_of)
+    found = [_Target(e, text_digest(t), t, copies) for (e, t), copies in verdicts.items() if matches(t)]
+    here = {(e, text_digest(t)) for e, t in verdicts} if also else set()
+    for s in also:
+        is_idle = patch.on(s.asked) == s.asked or s.entity not in names or (s.entity, s.digest) in here
+        if not is_idle and is_meant(s, choice):
+            found.append(_Target(s.entity, s.digest, s.text, ()))
+    if not found:
+        raise UnknownEntity(
+            f"No observation of {choice.entity!r} matches; nothing was done.",
+            hint="'*' means every entity; TEXT is a part of the text, in any case.",
+        )
+    return found
+
+
+def is_meant(setting: Setting, choice: Choice) -> bool:
+    """Say whether TEXT means the text of a setting; where that was not kept, only the exact text can be told by."""
+    if setting.text is not None:
+        return choice.matcher()(setting.text)
+    return choice.text is None or (choice.exact and text_digest(choice.text) == setting.digest)
+
+
+def _patches(targets: Sequence[_Target], wish: Wish, patch: Patch, judge: Judge) -> list[Patch]:
+    """Give the patch for each target: of a renewal an expiry of its own, by the longest tier among its copies."""
+    if wish.command != "renew":
+        return [patch] * len(targets)
+    keep_for = read_duration("--for", wish.keep_for) if wish.keep_for is not None else None
+    longest = [keep_for or max((_ttl(v, judge) for v in t.copies), key=Duration.approximate_hours) for t in targets]
+    endless = [t.copies[0] for t, ttl in zip(targets, longest, strict=True) if keep_for is None and ttl.is_never]
+    if endless:
+        places = some([f"{v.entity!r} ({v.tier}): {_head(v.observation)}" for v in endless])
+        noun = "1 observation is" if len(endless) == 1 else f"{len(endless)} observations are"
+        raise UsageError(
+            f"{noun} in a tier that never expires: {places}; nothing was renewed.",
+            hint="Give --for, such as --for 90d; or name the others by TEXT.",
+        )
+    start, zone = judge.now.replace(microsecond=0), judge.policy.zone
+    return [Patch(expires=expires_after(start, ttl, zone) or "never") for ttl in longest]
+
+
+def _head(text: str) -> str:
+    return text if len(text) <= _HEAD else text[: _HEAD - 1] + "…"
+
+
+def _ttl(verdict: Verdict, judge: Judge) -> Duration:
+    assert verdict.tier is not None
+    return judge.policy.tiers[verdict.tier].ttl
+
+
+def _changes(targets: Sequence[_Target], patches: Sequence[Patch], before: Before) -> Changes:
+    asked = before.asked
+    found = []
+    for target, patch in zip(targets, patches, strict=True):
+        was = asked.get((target.entity, target.digest), NOTHING_SET)
+        here = bool(target.copies)
+        found.append(Change(target.entity, target.digest, target.text, here, patch, was, patch.on(was)))
+    changed = tuple(c for c in found if c.after != c.before)
+    return Changes(changed, unchanged=len(found) - len(changed))
+
+
+def _with_verdicts(changes: Changes, was: _Verdicts, will_be: _Verdicts) -> Changes:
+    def whole(change: Change) -> Change:
+        if change.text is None or not change.is_present:
+            return change
+        key = change.entity, change.text
+        return change._replace(was=was[key][0], will_be=will_be[key][0])
+
+    return changes._replace(observations=tuple(map(whole, changes.observations)))
+
+
+def _sooner(changes: Changes) -> list[str]:
+    """Say where a renewal lets something go earlier than it would have gone."""
+    sooner = [
+        c.entity
+        for c in changes.observations
+        if c.was
+        and c.will_be
+        and c.will_be.expires_at
+        and (not c.was.expires_at or c.will_be.expires_at < c.was.expires_at)
+    ]
+    if not sooner:
+        return []
+    count = "1 observation" if len(sooner) == 1 else f"{len(sooner)} observations"
+    return [f"this lets {count} go earlier than before, not later: {some([repr(e) for e in dict.fromkeys(sooner)])}"]
+
+
+def _stay_pinned(verdicts: Iterable[Verdict]) -> list[str]:
+    """Say what stays for another reason than the settings that were given or taken away."""
+    pinned = [v for v in verdicts if v.pinned]
+    if not pinned:
+        return []
+    reasons = Counter((v.entity, v.reason) for v in pinned)
+    places = some([f"{entity!r}: {reason}" + (f" ({n})" if n > 1 else "") for (entity, reason), n in reasons.items()])
+    by_entity = any(reason.startswith(ENTITY_PINNED) for _, reason in reasons)
+    way_out = "; `memttl unpin --entity` with what stands in brackets unpins an entity" if by_entity else ""
+    count = "1 observation stays" if len(pinned) == 1 else f"{len(pinned)} observations stay"
+    return [f"{count} pinned: {places}{way_out}"]

@@ -1,0 +1,226 @@
+"""What memttl knows besides the memory file, for one command: from the ledger, or rebuilt where the ledger is lost.
+
+Read-only commands and plans take `knowledge_of`; whoever records takes `ledger_of` under the sidecar lock.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memttl.core.classify import KnownOf
+from memttl.core.model import NOTHING_KNOWN, NOTHING_SET, Known
+from memttl.errors import AS_IT_WAS, LedgerDamaged, LedgerLost
+from memttl.files.state import State, had_ledger, mark_ledger, refusal, refuse_another_folder
+
+if TYPE_CHECKING:  # SQLite is imported where there is a ledger
+    from memttl.core.known import Setting
+    from memttl.core.sightings import Births
+    from memttl.files.ledger import Ledger
+    from memttl.files.rebuild import Rebuilt
+
+
+def _nothing_known(_entity: str, _text: str) -> Known:
+    return NOTHING_KNOWN
+
+
+class Knowledge:
+    """What is known of one memory file, and all that the user set, of observations that are gone included.
+
+    `baseline` and `newest` are None before the first recorded look.
+
+    Judge and compare inside `steady()`: then all answers come from one state of the ledger, which others may write.
+    """
+
+    def __init__(
+        self, state: State, ledger: Ledger | None = None, found: Rebuilt | None = None, warnings: tuple[str, ...] = ()
+    ) -> None:
+        self._state, self._ledger = state, ledger
+        self.warnings = warnings
+        self.baseline = _baseline_of(ledger, state) if ledger else found.baseline if found else None
+        self.newest = ledger.newest if ledger else self.baseline
+        self.settings: Sequence[Setting] = found.settings if found else ()
+        self.entity_pins: Sequence[str] = found.entity_pins if found else ()
+        if ledger:
+            self.settings, self.entity_pins = _with_log(ledger, state)
+        self.known_of: KnownOf = _nothing_known if ledger is None and found is None else self._knower({}, 0)
+
+    def steady(self) -> AbstractContextManager[None]:
+        """Read one state of the ledger throughout."""
+        return self._ledger.transaction(write=False) if self._ledger else nullcontext()
+
+    def known_with(self, births: Births, stamp: datetime) -> KnownOf:
+        """Answer as the ledger will once these earlier births are recorded at `stamp`."""
+        return self._knower(births, int(stamp.timestamp()))
+
+    def _knower(self, births: Births, stamp: int) -> KnownOf:
+        from memttl.core.known import Knower
+        from memttl.core.sightings import Sightings, after_naming, seconds_of
+
+        ledger = self._ledger
+
+        def sightings_of(entity: str) -> Sightings:
+            old = ledger.sightings_of(entity) if ledger else {}
+            named = births.get(entity)
+            return after_naming(old, seconds_of(named), stamp) if named else old
+
+        days_of = ledger.days_of if ledger and ledger.has_days else None
+        return Knower(sightings_of, self.settings, self.entity_pins, days_of).known_of
+
+    def vanished(self, data: bytes, max_fraction: float) -> str:
+        """Give the sentence that refuses bytes from which most of the last recorded look is gone, else ""."""
+        if self._ledger is None or self.baseline is None:
+            return ""
+        from memttl.core.look import look_at
+        from memttl.files.looking import vanished_words
+
+        known = self._ledger.known_lines()
+        found = self._ledger.compare(look_at(data, known), known)
+        return vanished_words(self._state, found, max_fraction, log_seen=self._ledger.log_seen)
+
+
+def _with_log(ledger: Ledger, state: State) -> tuple[list[Setting], list[str]]:
+    """Give the ledger's settings and pins, and on top of them what the audit log has set since the ledger knew it."""
+    from memttl.files.rebuild import logged_since
+
+    logged = logged_since(state, ledger.settings_seen)
+    settings = {(s.entity, s.digest): s for s in (*ledger.settings(), *logged.settings)}
+    pins = dict.fromkeys(ledger.entity_pins(), True) | logged.entity_pins
+    return [s for s in settings.values() if s.asked != NOTHING_SET], [p for p, pinned in pins.items() if pinned]
+
+
+def _catch_up(ledger: Ledger, state: State) -> None:
+    """Take over what the audit log has set and the ledger lacks: the log is written first, and a kill may come."""
+    from memttl.files.rebuild import logged_since
+
+    logged = logged_since(state, ledger.settings_seen)
+    if not (logged.settings or logged.entity_pins):
+        return
+    with ledger.transaction(write=True):
+        for setting in logged.settings:
+            ledger.put_setting(setting)
+        for pattern, pinned in logged.entity_pins.items():
+            ledger.put_entity_pin(pattern, pinned=pinned)
+        ledger.put_settings_seen(state.audit.stat().st_size)
+
+
+def _baseline_of(ledger: Ledger, state: State) -> datetime | None:
+    from memttl.files.rebuild import baseline_in_log
+
+    return ledger.baseline or baseline_in_log(state)
+
+
+@contextmanager
+def knowledge_of(state: State, *, must_know: bool) -> Iterator[Knowledge]:
+    """Read what is known; nothing is written. `must_know`: what is lost for good is an error, not a warning.
+
+    Raises:
+        LedgerLost: the ledger is lost and cannot be rebuilt (with `must_know`).
+        MemttlError: the ledger or the audit log cannot be opened, or a newer memttl wrote it.
+    """
+    try:
+        refuse_another_folder(state)
+    except LedgerLost as e:
+        if must_know:
+            raise
+        yield Knowledge(state, warnings=(e.message,))
+        return
+    if not _lies_there(state.kept):
+        yield Knowledge(state)
+        return
+    from memttl.files.ledger_open import ledger_to_read
+
+    with ExitStack() as stack:
+        ledger, damage = None, ""
+        try:
+            ledger = stack.enter_context(ledger_to_read(state.ledger))
+        except LedgerDamaged as e:
+            damage = e.message
+        if ledger is None and not damage and had_ledger(state):
+            # another memttl may have made it this moment, between the look at the ledger and that at its mark
+            ledger = stack.enter_context(ledger_to_read(state.ledger))
+        yield Knowledge(state, ledger) if ledger else _without_ledger(state, damage, must_know=must_know)
+
+
+def _lies_there(folder: Path) -> bool:
+    """Say whether there is a folder of state; one that may not be looked into is not "unknown age" but an error."""
+    try:
+        folder.lstat()
+    except OSError as e:
+        if e.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
+            return False
+        raise refusal(e, f"The state folder {folder} cannot be read") from None
+    return True
+
+
+def _without_ledger(state: State, damage: str, *, must_know: bool) -> Knowledge:
+    from memttl.files.rebuild import rebuilt
+
+    try:
+        found = rebuilt(state, damaged=bool(damage))
+    except LedgerLost as e:
+        if must_know:
+            raise
+        return Knowledge(state, warnings=(e.message,))
+    if found is None:
+        return Knowledge(state)
+    return Knowledge(state, found=found, warnings=(_lost_words(damage, found),))
+
+
+def _lost_words(damage: str, found: Rebuilt) -> str:
+    return f"the ledger is {'damaged' if damage else 'missing'}: {found.words()}"
+
+
+@contextmanager
+def ledger_of(
+    state: State, like: os.stat_result, warn: Callable[[str], None], *, own_run: str | None = None
+) -> Iterator[Ledger]:
+    """Open the ledger to write, made or rebuilt where it must be; the caller holds the lock and has made the folders.
+
+    `own_run` is the run that is at work and has logged something already.
+
+    Raises:
+        LedgerLost: it is lost, a run has been before, and settings cannot be rebuilt.
+        MemttlError: it cannot be opened or written, or a newer memttl wrote it.
+    """
+    from memttl.files.ledger_open import ledger_errors, ledger_to_write
+
+    with ExitStack() as stack:
+        ledger, damage = None, ""
+        try:
+            ledger = stack.enter_context(ledger_to_write(state.ledger))
+        except LedgerDamaged as e:
+            damage = e.message
+        if ledger is None:
+            _make(state, like, warn, damage, own_run)
+            ledger = stack.enter_context(ledger_to_write(state.ledger))
+            assert ledger is not None
+        with ledger_errors(state.ledger):
+            _catch_up(ledger, state)
+        mark_ledger(state)
+        yield ledger
+
+
+def _make(state: State, like: os.stat_result, warn: Callable[[str], None], damage: str, own_run: str | None) -> None:
+    """Make a ledger, with what the audit log tells of a lost one; a damaged one is moved aside, never removed."""
+    from memttl.files.ledger_open import new_ledger, set_aside
+    from memttl.files.rebuild import rebuilt
+
+    found = rebuilt(state, damaged=bool(damage), own_run=own_run)
+    if damage:
+        warn(f"{damage.removesuffix(f'; {AS_IT_WAS}.')}; it now lies in {set_aside(state.ledger)}")
+    with new_ledger(state.ledger, like) as ledger:
+        if found is not None:
+            if found.baseline is not None:
+                ledger.put_baseline(found.baseline)
+            for setting in found.settings:
+                ledger.put_setting(setting)
+            for pattern in found.entity_pins:
+                ledger.put_entity_pin(pattern, pinned=True)
+    if found is not None:
+        warn(_lost_words(damage, found))

@@ -1,0 +1,146 @@
+"""What a lost ledger can be made from again: settings and baseline out of the audit log. Ages start again.
+
+`knowledge.py` asks where the ledger is missing or damaged. Where a run has been before and its log is gone or was
+edited, nobody can tell what was pinned: then nothing may be removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from memttl.core.asked import asked_of
+from memttl.core.known import Setting
+from memttl.core.model import NOTHING_SET
+from memttl.errors import AS_IT_WAS, LedgerLost
+from memttl.files import audit
+from memttl.files.backups import list_backups
+from memttl.files.ledger_rows import UNREADABLE
+from memttl.files.state import State, had_ledger
+
+_TELLING = ("baseline", "begin", "set")  # the events that say that a run has been
+
+
+class Rebuilt(NamedTuple):
+    """What the audit log tells: the baseline, what the user set, and the pinned entities."""
+
+    baseline: datetime | None = None
+    settings: tuple[Setting, ...] = ()
+    entity_pins: tuple[str, ...] = ()
+
+    def words(self) -> str:
+        """Say what could be rebuilt, for a warning."""
+        count = len(self.settings) + len(self.entity_pins)
+        what = f"{count} setting{'s' if count != 1 else ''}" + (" and the baseline" if self.baseline else "")
+        return f"{what} read from the audit log; ages start again"
+
+
+def rebuilt(state: State, *, damaged: bool, own_run: str | None = None) -> Rebuilt | None:
+    """Rebuild what the ledger must not lose; None where no run has been before `own_run`, which is at work.
+
+    `damaged`: there was a ledger, so that a run has been.
+
+    Raises:
+        LedgerLost: a run has been before, and its audit log is gone or was edited.
+        NoPermission, CannotCreate: the log cannot be read; a newer memttl wrote it.
+    """
+    events = [e for e in audit.read_events(state.audit) if own_run is None or e.get("run") != own_run]
+    if not any(e.get("event") in _TELLING for e in events):
+        # an empty log proves nothing: whatever prepares the folder makes one. A run makes the ledger before its backup
+        if damaged or (own_run is None and (list_backups(state.backups) or had_ledger(state))):
+            what = "it is damaged" if damaged else "memttl has been here"
+            raise _lost(state, f"{what}, but the audit log {state.audit} tells of no run")
+        return None
+    if not audit.is_whole(state.audit):
+        raise _lost(state, f"the audit log {state.audit} is torn or was edited")
+    try:
+        return _from_events(events)
+    except UNREADABLE as e:
+        raise _lost(state, f"the audit log {state.audit} holds a setting that cannot be read ({e})") from None
+
+
+def _lost(state: State, why: str) -> LedgerLost:
+    return LedgerLost(
+        f"The ledger {state.ledger} is lost, and what you pinned or set cannot be rebuilt: {why}; {AS_IT_WAS}.",
+        hint=f"Put a copy of {state.kept} back; or move that folder away to begin anew, without pins and settings.",
+    )
+
+
+def baseline_in_log(state: State) -> datetime | None:
+    """Give the baseline that the audit log tells: it is logged before the ledger is committed, where a kill may come.
+
+    Raises:
+        NoPermission, CannotCreate: the log cannot be read; a newer memttl wrote it.
+    """
+    try:
+        return _baseline(audit.read_events(state.audit))
+    except UNREADABLE:
+        return None
+
+
+def _from_events(events: Iterable[dict[str, Any]]) -> Rebuilt:
+    logged = _logged(events)
+    kept = tuple(s for s in logged.settings if s.asked != NOTHING_SET)
+    return Rebuilt(_baseline(events), kept, tuple(p for p, pinned in logged.entity_pins.items() if pinned))
+
+
+class Logged(NamedTuple):
+    """What some lines of the log set, the last word on each: settings, what was cleared included, and entity pins."""
+
+    settings: tuple[Setting, ...]
+    entity_pins: dict[str, bool]
+
+
+def logged_since(state: State, seen: int) -> Logged:
+    """Give what was set since the audit log had `seen` bytes: a ledger that lacks it is behind (a kill, an old copy).
+
+    Raises:
+        LedgerLost: it cannot be read.
+        NoPermission, CannotCreate: the log cannot be read; a newer memttl wrote it.
+    """
+    try:
+        return _logged(audit.read_events(state.audit, after=seen))
+    except UNREADABLE as e:
+        raise _lost(state, f"the audit log {state.audit} holds a setting that cannot be read ({e})") from None
+
+
+def _logged(events: Iterable[dict[str, Any]]) -> Logged:
+    settings: dict[tuple[str, str], Setting] = {}
+    pins: dict[str, bool] = {}
+    for event in events:
+        if event.get("event") != "set":
+            continue
+        if "entity_pin" in event:
+            pins[event["entity_pin"]] = event["settings"].get("pinned") is True
+        else:
+            setting = _setting(event)
+            settings[setting.entity, setting.digest] = setting
+    return Logged(tuple(settings.values()), pins)
+
+
+def _baseline(events: Iterable[dict[str, Any]]) -> datetime | None:
+    """Give when memttl first knew the file: by a line of its own, or by the first run, which needs none."""
+    baselines, begins = list[datetime](), list[datetime]()
+    for event in events:
+        if event.get("event") == "baseline":
+            baselines.append(_instant(event["baseline"]))
+        elif event.get("event") == "begin":
+            stamps = (event["time"], event.get("now", event["time"]))  # as a sighting: now, but never after the clock
+            begins.append(min(map(_instant, stamps)))
+    return min((*baselines, *begins[:1]), default=None)
+
+
+def _instant(text: str) -> datetime:
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError(f"{text} has no offset")
+    return found
+
+
+def _setting(event: dict[str, Any]) -> Setting:
+    import json  # few logs hold a setting
+
+    text = json.loads(event["raw"]) if "raw" in event else None
+    bytes.fromhex(event["digest"])
+    return Setting(str(event["entity"]), event["digest"], text, asked_of(event["settings"]))

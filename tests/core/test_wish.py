@@ -1,0 +1,140 @@
+"""What the options of set, pin, unpin and renew mean: a patch on what was set, or a sentence that says no."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from support import NOW, instant
+
+from memttl.core.durations import NEVER, Duration
+from memttl.core.model import NOTHING_SET, UserSettings
+from memttl.core.policy_load import load_policy
+from memttl.core.selection import Choice
+from memttl.core.wish import Patch, Wish, check_wish, read_patch
+from memttl.errors import UsageError
+
+ALL = UserSettings(True, date(2026, 1, 5), "never", Duration(days=3), "session")
+E = Choice("E")
+
+
+def patch_of(policy: str = "", **options: Any) -> Patch:
+    return read_patch(Wish("set", E, **options), load_policy(policy), NOW)
+
+
+def refused(**options: Any) -> str:
+    with pytest.raises(UsageError) as told:
+        patch_of(**options)
+    return told.value.message
+
+
+def test_what_is_not_given_stays_as_it_was() -> None:
+    assert Patch(ttl=NEVER).on(ALL) == ALL._replace(ttl=NEVER)
+    assert Patch().on(ALL) == ALL
+
+
+def test_clear_takes_all_but_the_pin() -> None:
+    assert Patch(clear=True).on(ALL) == UserSettings(pinned=True)
+
+
+def test_clear_comes_before_what_is_given_with_it() -> None:
+    assert Patch(clear=True, tier="session").on(ALL) == UserSettings(pinned=True, tier="session")
+
+
+def test_unpin_takes_the_pin_alone() -> None:
+    assert Patch(pinned=False).on(ALL) == ALL._replace(pinned=False)
+    assert Patch(pinned=False).on(UserSettings(pinned=True)) == NOTHING_SET
+
+
+@pytest.mark.parametrize(
+    ("patch", "takes_away"),
+    [
+        (Patch(), False),
+        (Patch(clear=True), True),
+        (Patch(pinned=False), True),
+        (Patch(pinned=True), False),
+        (Patch(clear=True, ttl=NEVER), False),
+    ],
+)
+def test_only_clear_and_unpin_take_away_alone(patch: Patch, takes_away: bool) -> None:
+    assert patch.only_takes_away is takes_away
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("2026-07-01", date(2026, 7, 1)),
+        ("never", "never"),
+        (" Never ", "never"),
+        ("2026-07-01T10:00:00.75Z", instant("2026-07-01T10:00:00Z")),
+        ("2026-07-01 10:00", instant("2026-07-01T08:00:00Z")),
+        ("01/07/2026", date(2026, 7, 1)),
+        ("July 2026", date(2026, 7, 31)),
+        ("2020-01-01", date(2020, 1, 1)),
+    ],
+)
+def test_an_expiry_is_read_in_the_policys_formats_and_zone(text: str, when: object) -> None:
+    policy = 'timezone = "Europe/Berlin"\n[dates]\nformats = ["%d/%m/%Y", "%B %Y"]\n'
+    assert patch_of(policy, expires=text).expires == when
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-02-30", "01/07/2026", "0001-01-01T00:00:00+14:00"])
+def test_an_expiry_that_cannot_be_read_is_refused(text: str) -> None:
+    assert f"--expires {text!r} cannot be read" in refused(expires=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("2026-06-02", "after now"),
+        ("2026-06-01T12:00:01Z", "after now"),
+        ("1999-12-31", "before 2000"),
+        ("2026-02-30", "cannot be read"),
+        ("never", "cannot be read"),
+        ("", "cannot be read"),
+    ],
+)
+def test_a_birth_that_can_be_none_is_refused(text: str, why: str) -> None:
+    assert why in refused(created=text)
+
+
+def test_a_birth_may_be_today_and_this_very_instant() -> None:
+    assert patch_of(created="2026-06-01").created == date(2026, 6, 1)
+    assert patch_of(created="2026-06-01T12:00:00Z").created == NOW
+
+
+@pytest.mark.parametrize(("text", "ttl"), [("never", NEVER), ("6mo", Duration(months=6)), ("3", Duration(days=3))])
+def test_a_ttl_is_read_as_everywhere(text: str, ttl: Duration) -> None:
+    assert patch_of(ttl=text).ttl == ttl
+
+
+@pytest.mark.parametrize("text", ["0d", "-1d", "5m", "", "soon"])
+def test_a_ttl_that_cannot_be_read_is_refused(text: str) -> None:
+    assert f"--ttl {text!r} cannot be read" in refused(ttl=text)
+
+
+def test_an_unknown_tier_is_refused_with_a_near_one() -> None:
+    assert 'did you mean "session"?' in refused(tier="sesion")
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (Wish("pin"), "Nothing says which observations `memttl pin` means"),
+        (Wish("set", ttl="3d"), "Nothing says which observations `memttl set` means"),
+        (Wish("set", E), "Nothing is given to set"),
+        (Wish("pin", E, ("F",)), "--entity names whole entities"),
+        (Wish("unpin", Choice(None, "x"), ("F",)), "--entity names whole entities"),
+    ],
+)
+def test_a_wish_that_names_nothing_is_refused(wish: Wish, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        check_wish(wish)
+
+
+@pytest.mark.parametrize(
+    "wish", [Wish("pin", E), Wish("unpin", entity_pins=("E",)), Wish("renew", E), Wish("set", E, ttl="1d")]
+)
+def test_a_wish_that_names_something_passes(wish: Wish) -> None:
+    check_wish(wish)
