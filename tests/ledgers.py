@@ -9,20 +9,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pruning import settings_of, state_folder
-from support import entity
+from support import NOW, entity
 
 from memttl.core.asked import asked_document
 from memttl.core.digests import text_digest
 from memttl.core.known import Setting
+from memttl.core.look import Comparison, look_at
 from memttl.core.model import UserSettings
 from memttl.core.scan_outcome import ScanOutcome
 from memttl.core.sightings import Sightings
 from memttl.files import audit
 from memttl.files.knowledge import ledger_of
 from memttl.files.ledger import Ledger
-from memttl.files.ledger_open import ledger_to_read
+from memttl.files.ledger_open import ledger_to_read, ledger_to_write, new_ledger
 from memttl.files.lock import locked
 from memttl.files.state import State, prepare, state_of
 from memttl.workflow.scan import scan
@@ -152,3 +154,23 @@ def leave_hot_journal(path: Path) -> None:
 
     in_killed_child(act)
     assert ledger_path(path).with_name("ledger.db-journal").stat().st_size > 0
+
+
+@contextmanager
+def fresh() -> Iterator[Ledger]:
+    """A new ledger in a folder of its own."""
+    with TemporaryDirectory() as folder:
+        memory, path = Path(folder, "memory.jsonl"), Path(folder, "ledger.db")
+        memory.write_bytes(b"")
+        with new_ledger(path, memory.stat()):
+            pass
+        with ledger_to_write(path) as ledger:
+            assert ledger is not None
+            yield ledger
+
+
+def looked(ledger: Ledger, data: bytes, now: datetime = NOW) -> Comparison:
+    """What a recorded look at `data` found."""
+    known = ledger.known_lines()
+    with ledger.transaction(write=True):
+        return ledger.record(look_at(data, known), known, now, log_size=0)

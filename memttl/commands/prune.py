@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
 from memttl.commands.options import (
     Color,
     File,
@@ -16,10 +16,9 @@ from memttl.commands.options import (
     PolicyPath,
     Quiet,
     Verbose,
-    warn,
     words,
 )
-from memttl.commands.printing import ask, can_ask, put, say
+from memttl.commands.printing import can_ask, put
 from memttl.errors import NeedsYes, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for the work of a prune
@@ -91,7 +90,7 @@ def prune(
     )
     if request.writes and not yes and not can_ask():
         raise NeedsYes
-    shown: set[tuple[str, str]] = set()  # (file, "plan" or a warning): what stands above the question already
+    shown: Shown = set()
     return over_files(
         Given(words(file), policy, now),
         output,
@@ -100,7 +99,7 @@ def prune(
     )
 
 
-def _one(settings: Settings, request: Request, output: Output, shown: set[tuple[str, str]] | None) -> PruneOutcome:
+def _one(settings: Settings, request: Request, output: Output, shown: Shown | None) -> PruneOutcome:
     """Prune one file; `shown` is None with --yes, else it gathers what was shown with the question."""
     from memttl.workflow.prune import prune as run_prune
 
@@ -114,24 +113,17 @@ def _one(settings: Settings, request: Request, output: Output, shown: set[tuple[
     return run_prune(settings, request, ask=lambda planned: _ask(planned, output, shown))
 
 
-def _ask(planned: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> bool:
-    """Show the plan and ask on stderr, so that stdout holds nothing but the result."""
+def _ask(planned: PruneOutcome, output: Output, shown: Shown) -> bool:
     from memttl.report.text import plural, visible
 
-    on_screen = sys.stderr is not None and sys.stderr.isatty()
-    if on_screen and output.is_terminal:
-        shown.add((planned.file, "plan"))
-    shown.update((planned.file, warning) for warning in planned.warnings)
-    warn(planned.warnings, output)
-    say(_text(planned, output, is_terminal=on_screen))
     count = plural(planned.plan.counts.removed, "observation")
     also = f" and {plural(len(planned.plan.lines), 'emptied line')}" if planned.plan.lines else ""
-    return ask(f"Remove {count}{also} from {visible(planned.file)}?")
+    question = f"Remove {count}{also} from {visible(planned.file)}?"
+    return ask_below(planned, output, shown, lambda on_screen: _text(planned, output, is_terminal=on_screen), question)
 
 
-def _show(outcome: PruneOutcome, output: Output, shown: set[tuple[str, str]]) -> None:
-    warn((w for w in outcome.warnings if (outcome.file, w) not in shown), output)
-    with_plan = (outcome.file, "plan") not in shown
+def _show(outcome: PruneOutcome, output: Output, shown: Shown) -> None:
+    with_plan = warn_of_the_rest(outcome, output, shown)
     put(_text(outcome, output, is_terminal=output.is_terminal, with_plan=with_plan))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
-from memttl.commands.printing import ask, can_ask, put, say
+from memttl.commands.printing import can_ask, put
 from memttl.errors import ExitCode, NeedsYes, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
@@ -164,7 +164,7 @@ def _change(given: Given, output: Output, wish: Wish, *, dry_run: bool, yes: boo
     check_wish(wish)
     if not (dry_run or yes or can_ask()):
         raise NeedsYes
-    shown: set[tuple[str, str]] = set()  # (file, "plan" or a warning): what stands above the question already
+    shown: Shown = set()
 
     def one(settings: Settings) -> ChangeOutcome:
         if dry_run or yes:
@@ -177,24 +177,19 @@ def _change(given: Given, output: Output, wish: Wish, *, dry_run: bool, yes: boo
         return change_settings(settings, wish, ask=lambda planned: _ask(planned, output, shown))
 
     def show(outcome: ChangeOutcome) -> None:
-        warn((w for w in outcome.warnings if (outcome.file, w) not in shown), output)
-        with_plan = (outcome.file, "plan") not in shown
+        with_plan = warn_of_the_rest(outcome, output, shown)
         put(render(outcome, with_plan=with_plan, width=output.width if output.is_terminal else None))
 
     return over_files(given, output, one, Faces(lambda _: ExitCode.OK, change_document, show))
 
 
-def _ask(planned: ChangeOutcome, output: Output, shown: set[tuple[str, str]]) -> bool:
-    """Show what changes and ask on stderr, so that stdout holds nothing but the result."""
+def _ask(planned: ChangeOutcome, output: Output, shown: Shown) -> bool:
     from memttl.report.settings import question, render
 
-    on_screen = sys.stderr is not None and sys.stderr.isatty()
-    if on_screen and output.is_terminal:
-        shown.add((planned.file, "plan"))
-    shown.update((planned.file, warning) for warning in planned.warnings)
-    warn(planned.warnings, output)
-    say(render(planned, width=output.width if on_screen else None))
-    return ask(question(planned))
+    def plan(on_screen: bool) -> str:  # as `ask_below` calls it
+        return render(planned, width=output.width if on_screen else None)
+
+    return ask_below(planned, output, shown, plan, question(planned))
 
 
 def _list(given: Given, output: Output, choice: Choice) -> int:

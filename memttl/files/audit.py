@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
             if is_new:
                 own_file(path, like)
             last, is_torn = _last_line(descriptor)
-            _refuse_newer(last, path)
+            _refuse_newer(_event(last), path)
             text = (b"\n" if is_torn else b"") + _chained(events, digest_of(last) if last else FIRST)
             _write_whole(descriptor, text)
             os.fsync(descriptor)
@@ -44,11 +44,17 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
         raise refusal(e, f"The audit log {path} cannot be written") from None
 
 
-def _refuse_newer(line: bytes, path: Path) -> None:
+def _event(line: bytes) -> dict[str, Any]:
+    """Read one line; {} where it is torn, or no event."""
     try:
-        version = json.loads(line).get("v")
-    except (ValueError, RecursionError, AttributeError):
-        return
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def _refuse_newer(event: Mapping[str, Any], path: Path) -> None:
+    version = event.get("v")
     if isinstance(version, (int, float)) and version > VERSION:
         raise CannotCreate(f"A newer memttl wrote the audit log {path}; nothing was done.", hint="Update memttl.")
 
@@ -116,15 +122,9 @@ def read_events(path: Path, *, after: int = 0) -> list[dict[str, Any]]:
         CannotCreate: a newer memttl wrote it, or it is no regular file.
         NoPermission: it may not be read.
     """
-    events = []
-    for line in read_own(path)[after:].split(b"\n"):
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, dict):
-            _refuse_newer(line, path)
-            events.append(event)
+    events = [event for line in read_own(path, after=after).split(b"\n") if (event := _event(line))]
+    for event in events:
+        _refuse_newer(event, path)
     return events
 
 

@@ -204,14 +204,15 @@ def own_file(path: Path, like: os.stat_result) -> None:
     _own(path, like, stat.S_IMODE(like.st_mode) & 0o666 | 0o600)
 
 
-def read_own(path: Path) -> bytes:
-    """Read a file of ours whole; b"" where there is none.
+def read_own(path: Path, *, after: int = 0) -> bytes:
+    """Read a file of ours, from the byte `after` on; b"" where there is none.
 
     Raises:
         NoPermission, CannotCreate: it cannot be read, or a link or a pipe was planted in its place.
     """
     try:
         with open_own(path) as f:
+            f.seek(after)
             return f.read()
     except FileNotFoundError:
         return b""

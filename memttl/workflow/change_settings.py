@@ -74,9 +74,7 @@ def _look(settings: Settings, wish: Wish, knowledge: Knowledge) -> tuple[Snapsho
 
 def _stamp(settings: Settings, newest: datetime | None) -> datetime:
     check_clock(settings.now, newest)
-    stamp = stamp_of(settings.now, settings.clock, newest)
-    check_stamp(stamp)
-    return stamp
+    return check_stamp(stamp_of(settings.now, settings.clock, newest))
 
 
 def _record(settings: Settings, state: State, snapshot: Snapshot, planned: ChangeOutcome, step: Step) -> ChangeOutcome:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ledgers import fresh, looked
 from strategies import AWKWARD, OTHERS, entity_lines
 from support import NOW, entity
 
@@ -22,36 +20,15 @@ from memttl.core.memory import read_lines
 from memttl.core.model import UserSettings
 from memttl.core.sightings import AT_LOOK, DAY_S
 from memttl.files.ledger import Ledger
-from memttl.files.ledger_open import ledger_to_write, new_ledger
 
 PINNED = UserSettings(pinned=True)
 DAY = timedelta(days=1)
-
-
-@contextmanager
-def fresh() -> Iterator[Ledger]:
-    """A new ledger in a folder of its own."""
-    with TemporaryDirectory() as folder:
-        memory, path = Path(folder, "memory.jsonl"), Path(folder, "ledger.db")
-        memory.write_bytes(b"")
-        with new_ledger(path, memory.stat()):
-            pass
-        with ledger_to_write(path) as ledger:
-            assert ledger is not None
-            yield ledger
 
 
 @pytest.fixture
 def ledger() -> Iterator[Ledger]:
     with fresh() as made:
         yield made
-
-
-def looked(ledger: Ledger, data: bytes, now: datetime = NOW) -> Comparison:
-    """What a recorded look at `data` found."""
-    known = ledger.known_lines()
-    with ledger.transaction(write=True):
-        return ledger.record(look_at(data, known), known, now, log_size=0)
 
 
 def compared(ledger: Ledger, data: bytes) -> Comparison:

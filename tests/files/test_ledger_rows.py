@@ -4,54 +4,31 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from contextlib import suppress
+from datetime import UTC, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ledgers import fresh, looked
 from strategies import AWKWARD
 from support import NOW, entity
 
 from memttl.core.digests import text_digest, text_key
 from memttl.core.known import Setting
-from memttl.core.look import Comparison, look_at
 from memttl.core.model import NOTHING_SET, UserSettings
 from memttl.core.sightings import DAY_S, BadRow
 from memttl.files.ledger import Ledger
 from memttl.files.ledger_days import add_days
-from memttl.files.ledger_open import ledger_to_write, new_ledger
 
 PINNED = UserSettings(pinned=True)
 DAY = timedelta(days=1)
-
-
-@contextmanager
-def fresh() -> Iterator[Ledger]:
-    """A new ledger in a folder of its own."""
-    with TemporaryDirectory() as folder:
-        memory, path = Path(folder, "memory.jsonl"), Path(folder, "ledger.db")
-        memory.write_bytes(b"")
-        with new_ledger(path, memory.stat()):
-            pass
-        with ledger_to_write(path) as ledger:
-            assert ledger is not None
-            yield ledger
 
 
 @pytest.fixture
 def ledger() -> Iterator[Ledger]:
     with fresh() as made:
         yield made
-
-
-def looked(ledger: Ledger, data: bytes, now: datetime = NOW) -> Comparison:
-    """What a recorded look at `data` found."""
-    known = ledger.known_lines()
-    with ledger.transaction(write=True):
-        return ledger.record(look_at(data, known), known, now, log_size=0)
 
 
 def dump(ledger: Ledger) -> list[str]:
