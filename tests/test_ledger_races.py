@@ -9,8 +9,10 @@ import random
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +35,11 @@ from support import NOW
 
 from memttl.core.digests import text_key
 from memttl.errors import MemttlError
-from memttl.files import looking
+from memttl.files import audit, looking
+from memttl.files.knowledge import knowledge_of
 from memttl.files.ledger import Ledger
 from memttl.files.rebuild import baseline_in_log
-from memttl.files.state import state_of
+from memttl.files.state import prepare, state_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
 OLD = " [expires 2026-01-01]"
@@ -111,6 +114,48 @@ def test_readers_beside_writers_end_well(memory: Path) -> None:
         children = [started(lambda: scanned(memory, accept_vanished=True))]
         children += [started(lambda: pruned(memory, dry_run=True, now=DAY.format(1))) for _ in range(3)]
         assert {ended(child) for child in children} <= {0, 75}
+
+
+def test_ledger_that_is_made_between_the_look_at_it_and_at_the_log_is_no_lost_one(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(state_of(memory), memory.stat())  # the folder is there, and nothing of a run yet
+    real, others = audit.read_events, [lambda: scanned(memory)]
+
+    def read_events(path: Path, **how: Any) -> list[dict[str, Any]]:
+        while others:
+            others.pop()()  # the very first command, whole: ledger, log and mark
+        return real(path, **how)
+
+    monkeypatch.setattr(audit, "read_events", read_events)
+    with knowledge_of(state_of(memory), must_know=True) as knowledge:
+        assert knowledge.warnings == ()
+        assert knowledge.baseline == NOW
+    assert not others
+
+
+def test_reader_of_the_ledger_sees_one_state_while_another_writes(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanned(memory)
+    written(memory, {"A": ["stays", "new"]})
+    real, others = Ledger._checksum, list[subprocess.Popen[bytes]]()
+    scan_it = [sys.executable, "-m", "memttl", "scan", "--file", str(memory), "--now", DAY.format(2)]
+
+    def checksum(self: Ledger) -> int:
+        if not others:  # not a forked child, which would have this process's connection
+            others.append(subprocess.Popen(scan_it, stdout=subprocess.DEVNULL))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                others[0].wait(3)  # a writer that is not held off is long through
+        return real(self)
+
+    monkeypatch.setattr(Ledger, "_checksum", checksum)
+    with knowledge_of(state_of(memory), must_know=True) as knowledge:
+        assert knowledge.warnings == ()
+        assert knowledge.newest in (NOW, NOW + timedelta(days=1))
+    assert [other.wait() for other in others] == [0]
+    with knowledge_of(state_of(memory), must_know=True) as knowledge:
+        assert knowledge.newest == NOW + timedelta(days=1)
 
 
 # killed

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from memttl.core.classify import KnownOf
 from memttl.core.model import NOTHING_KNOWN, NOTHING_SET, Known
 from memttl.errors import AS_IT_WAS, LedgerDamaged, LedgerLost
-from memttl.files.state import State, had_ledger, mark_ledger, refusal, refuse_another_folder
+from memttl.files.state import State, mark_ledger, refusal, refuse_another_folder
 
 if TYPE_CHECKING:  # SQLite is imported where there is a ledger
     from memttl.core.known import Setting
@@ -42,12 +42,13 @@ class Knowledge:
     ) -> None:
         self._state, self._ledger = state, ledger
         self.warnings = warnings
-        self.baseline = _baseline_of(ledger, state) if ledger else found.baseline if found else None
-        self.newest = ledger.newest if ledger else self.baseline
         self.settings: Sequence[Setting] = found.settings if found else ()
         self.entity_pins: Sequence[str] = found.entity_pins if found else ()
-        if ledger:
-            self.settings, self.entity_pins = _with_log(ledger, state)
+        with self.steady():
+            self.baseline = _baseline_of(ledger, state) if ledger else found.baseline if found else None
+            self.newest = ledger.newest if ledger else self.baseline
+            if ledger:
+                self.settings, self.entity_pins = _with_log(ledger, state)
         self.known_of: KnownOf = _nothing_known if ledger is None and found is None else self._knower({}, 0)
 
     def steady(self) -> AbstractContextManager[None]:
@@ -133,18 +134,27 @@ def knowledge_of(state: State, *, must_know: bool) -> Iterator[Knowledge]:
     if not _lies_there(state.kept):
         yield Knowledge(state)
         return
-    from memttl.files.ledger_open import ledger_to_read
-
     with ExitStack() as stack:
-        ledger, damage = None, ""
-        try:
-            ledger = stack.enter_context(ledger_to_read(state.ledger))
-        except LedgerDamaged as e:
-            damage = e.message
-        if ledger is None and not damage and had_ledger(state):
-            # another memttl may have made it this moment, between the look at the ledger and that at its mark
-            ledger = stack.enter_context(ledger_to_read(state.ledger))
-        yield Knowledge(state, ledger) if ledger else _without_ledger(state, damage, must_know=must_know)
+        yield _known(state, stack, must_know=must_know)
+
+
+def _known(state: State, stack: ExitStack, *, must_know: bool) -> Knowledge:
+    ledger, damage = _opened(state, stack)
+    if ledger is not None:
+        return Knowledge(state, ledger)
+    found, lost = _told_without_ledger(state, damage)
+    if not damage and (found or lost):
+        # a ledger is made before all that tells of one: another memttl may have made both since the first look
+        ledger, damage = _opened(state, stack)
+        if ledger is not None:
+            return Knowledge(state, ledger)
+        if damage:
+            found, lost = _told_without_ledger(state, damage)
+    if lost and must_know:
+        raise lost
+    if lost:
+        return Knowledge(state, warnings=(lost.message,))
+    return Knowledge(state, found=found, warnings=(_lost_words(damage, found),)) if found else Knowledge(state)
 
 
 def _lies_there(folder: Path) -> bool:
@@ -158,18 +168,24 @@ def _lies_there(folder: Path) -> bool:
     return True
 
 
-def _without_ledger(state: State, damage: str, *, must_know: bool) -> Knowledge:
+def _opened(state: State, stack: ExitStack) -> tuple[Ledger | None, str]:
+    """Open the ledger to read: None where there is none, or where it is damaged, and then also in which way."""
+    from memttl.files.ledger_open import ledger_to_read
+
+    try:
+        return stack.enter_context(ledger_to_read(state.ledger)), ""
+    except LedgerDamaged as e:
+        return None, e.message
+
+
+def _told_without_ledger(state: State, damage: str) -> tuple[Rebuilt | None, LedgerLost | None]:
+    """Give what the audit log tells, or why it cannot; neither where no run has been."""
     from memttl.files.rebuild import rebuilt
 
     try:
-        found = rebuilt(state, damaged=bool(damage))
+        return rebuilt(state, damaged=bool(damage)), None
     except LedgerLost as e:
-        if must_know:
-            raise
-        return Knowledge(state, warnings=(e.message,))
-    if found is None:
-        return Knowledge(state)
-    return Knowledge(state, found=found, warnings=(_lost_words(damage, found),))
+        return None, e
 
 
 def _lost_words(damage: str, found: Rebuilt) -> str:

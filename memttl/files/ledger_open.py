@@ -191,6 +191,12 @@ def _check(connection: sqlite3.Connection) -> None:
     Raises:
         LedgerDamaged: why.
     """
+    ledger = Ledger(connection)
+    with ledger.transaction(write=False):  # of one state: numbers of before another's write and rows of after disagree
+        _check_state(connection, ledger)
+
+
+def _check_state(connection: sqlite3.Connection, ledger: Ledger) -> None:
     found = {(kind, name) for kind, name in connection.execute("SELECT type, name FROM sqlite_master")}
     found = {(kind, name) for kind, name in found if not str(name).startswith("sqlite_")}
     ours = {(s.split()[1].lower(), s.split()[2]) for s in SCHEMA}
@@ -200,7 +206,7 @@ def _check(connection: sqlite3.Connection) -> None:
     problem = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if problem != "ok":
         raise LedgerDamaged(f"The ledger is damaged ({problem}); {AS_IT_WAS}.")
-    Ledger(connection).check()
+    ledger.check()
 
 
 @contextmanager
