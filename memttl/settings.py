@@ -9,11 +9,11 @@ import errno
 import glob
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from memttl.core.dates import DateReader
+from memttl.core.dates import DateReader, read_instant
 from memttl.core.policy import Policy
 from memttl.core.zones import in_zone
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
@@ -152,12 +152,7 @@ def read_now(text: str, policy: Policy, source: str = "--now") -> datetime:
     Raises:
         UsageError: it cannot be read.
     """
-    when = DateReader((), policy.zone).field(text)
-    try:
-        if isinstance(when, date) and not isinstance(when, datetime):
-            when = datetime.combine(when, time(), policy.zone).astimezone(UTC)
-    except OverflowError:  # the first or last day of all time, seen from another zone
-        when = None
+    when = read_instant(text, DateReader((), policy.zone))
     if when is None:
         raise UsageError(
             f"{source} {text!r} cannot be read; nothing was done.",

@@ -1,9 +1,9 @@
-"""How old the observations of a file are, counted by age: what `backfill` shows before and after. Pure."""
+"""How old the observations of a file are, counted by age: what `backfill` shows before and after, and `report`. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import NamedTuple
 
 from memttl.core.classify import KnownOf, judge_entity
@@ -34,21 +34,39 @@ class AgeRange(NamedTuple):
 Ages = tuple[AgeRange, ...]
 
 
+class AgeTally:
+    """Counts births by age at one instant, as days of one time zone."""
+
+    def __init__(self, now: datetime, zone: tzinfo) -> None:
+        self._today, self._zone = in_zone(now, zone).date(), zone
+        self._births: Counter[When | None] = Counter()  # most were first seen at the same few instants
+
+    def add(self, born: When | None) -> None:
+        """Count one judged observation."""
+        self._births[born] += 1
+
+    def ages(self) -> Ages:
+        """Give the histogram."""
+        counted: Counter[str] = Counter()
+        for born, count in self._births.items():
+            counted[self._range_of(born)] += count
+        names = (_UNKNOWN, *(name for _, name in _RANGES), _OLDER)
+        return tuple(AgeRange(name, counted[name]) for name in names)
+
+    def _range_of(self, born: When | None) -> str:
+        if born is None:
+            return _UNKNOWN
+        day = in_zone(born, self._zone).date() if isinstance(born, datetime) else born
+        days = (self._today - day).days
+        return next((name for most, name in _RANGES if days <= most), _OLDER)
+
+
 def ages_of(data: bytes, judge: Judge, known_of: KnownOf) -> Ages:
     """Count the judged observations of a file's bytes by the age of their birth at the judge's instant."""
-    counted: Counter[str] = Counter()
+    tally = AgeTally(judge.now, judge.policy.zone)
     for line in read_lines(data):
         if line.is_judged:
-            verdicts = judge_entity(line, judge, known_of)
-            counted.update(_range_of(v.created_at, judge) for v in verdicts if v.age_source is not None)
-    names = (_UNKNOWN, *(name for _, name in _RANGES), _OLDER)
-    return tuple(AgeRange(name, counted[name]) for name in names)
-
-
-def _range_of(born: When | None, judge: Judge) -> str:
-    if born is None:
-        return _UNKNOWN
-    zone = judge.policy.zone
-    day = in_zone(born, zone).date() if isinstance(born, datetime) else born
-    days = (in_zone(judge.now, zone).date() - day).days
-    return next((name for most, name in _RANGES if days <= most), _OLDER)
+            for verdict in judge_entity(line, judge, known_of):
+                if verdict.age_source is not None:
+                    tally.add(verdict.created_at)
+    return tally.ages()

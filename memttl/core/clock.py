@@ -25,6 +25,15 @@ def check_clock(now: datetime, newest: datetime | None) -> None:
         )
 
 
+def clock_warning(now: datetime, newest: datetime | None) -> tuple[str, ...]:
+    """Say where a prune at this `now` would be refused: for what only reads, which does no harm."""
+    try:
+        check_clock(now, newest)
+    except ClockBehind as e:
+        return (f"{e.message.removesuffix('; nothing was done.')}; what was first seen since then counts as new",)
+    return ()
+
+
 def check_stamp(stamp: datetime) -> datetime:
     """Give a stamp that a sighting may bear.
 

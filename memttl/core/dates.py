@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import NamedTuple, Protocol
 
 from memttl.core.model import When
@@ -162,3 +162,14 @@ def no_birth_because(when: When | None, now: datetime, zone: tzinfo) -> str:
     if when > now if isinstance(when, datetime) else day > day_of(now, zone):
         return "after now: a plan, not a birth"
     return ""
+
+
+def read_instant(text: str, dates: DateReader) -> datetime | None:
+    """Read a day, as its 00:00, or an instant that the user gave; None where it cannot be read."""
+    when = dates.field(text)
+    if when is None or isinstance(when, datetime):
+        return when
+    try:
+        return datetime.combine(when, time(), dates.zone).astimezone(UTC)
+    except OverflowError:  # the first or last day of all time, seen from another zone
+        return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memttl.core.clock import check_clock
+from memttl.core.clock import clock_warning
 from memttl.core.explain import ExplainOutcome, Explanation, explain_file
 from memttl.core.judge import make_judge
 from memttl.core.memory import read_lines
 from memttl.core.selection import Choice
-from memttl.errors import ClockBehind, UnknownEntity
+from memttl.errors import UnknownEntity
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
 from memttl.files.snapshot import read_settled
@@ -43,14 +43,6 @@ def _explain(settings: Settings, choice: Choice, knowledge: Knowledge) -> Explai
     _, explanation = read_settled(settings.memory, look)
     if isinstance(explanation, UnknownEntity):
         raise explanation
-    warnings = (*settings.warnings, *knowledge.warnings, *_clock_warning(settings, knowledge), *explanation.warnings)
+    behind = clock_warning(settings.now, knowledge.newest)
+    warnings = (*settings.warnings, *knowledge.warnings, *behind, *explanation.warnings)
     return ExplainOutcome(settings.named, settings.now_here, explanation, warnings)
-
-
-def _clock_warning(settings: Settings, knowledge: Knowledge) -> tuple[str, ...]:
-    """Say where a prune at this instant would be refused; to explain it does no harm."""
-    try:
-        check_clock(settings.now, knowledge.newest)
-    except ClockBehind as e:
-        return (f"{e.message.removesuffix('; nothing was done.')}; what was first seen since then counts as new",)
-    return ()

@@ -1,0 +1,62 @@
+"""What `report` lists and `review` goes through: expired, due within a window, due for review, undated. Pure.
+
+Both read `--within` and `--expire-before` here, so that the same words mean the same observations.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from memttl.core.dates import DateReader, read_instant
+from memttl.core.durations import expires_after
+from memttl.core.model import Verdict
+from memttl.core.policy import Policy
+from memttl.core.wish import read_duration
+from memttl.errors import UsageError
+
+ListedAs = Literal["expired", "due", "review", "undated", ""]
+LISTED_AS: tuple[ListedAs, ...] = ("expired", "due", "review", "undated")  # in the order in which they are shown
+WITHIN = "30d"
+_OWN_DATES = ("set", "object", "text")
+
+
+class Window(NamedTuple):
+    """What counts as due: what will have expired at `until` (aware); None where there is no end."""
+
+    until: datetime | None
+
+
+def window_of(within: str | None, before: str | None, policy: Policy, now: datetime) -> Window:
+    """Read `--within` (a duration from now, 30 days by default) or `--expire-before` (a day, or an instant).
+
+    A bare day is its 00:00 in the policy's time zone: what expires before it has expired by then.
+
+    Raises:
+        UsageError: one that cannot be read, or both.
+    """
+    if within is not None and before is not None:
+        raise UsageError("--within and --expire-before both say what is due; give one of them.")
+    if before is None:
+        return Window(expires_after(now, read_duration("--within", within or WITHIN), policy.zone))
+    until = read_instant(before, DateReader(policy.formats, policy.zone))
+    if until is None:
+        raise UsageError(
+            f"--expire-before {before!r} cannot be read; nothing was done.",
+            hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z.",
+        )
+    return Window(until)
+
+
+def listed_as(verdict: Verdict, window: Window) -> ListedAs:
+    """Say why an observation is to be looked at now: it has expired, is due, or is due for review; "" for neither."""
+    if verdict.expired:
+        return "expired"
+    if verdict.expires_at is not None and (window.until is None or verdict.expires_at <= window.until):
+        return "due"
+    return "review" if verdict.review_due else ""
+
+
+def is_undated(verdict: Verdict) -> bool:
+    """Say whether an observation has no date of its own: none is written in it, and the user set none."""
+    return verdict.age_source is not None and verdict.age_source not in _OWN_DATES
