@@ -1,4 +1,4 @@
-"""How old the observations of a file are, counted by age: what `backfill` shows before and after, and `report`. Pure."""
+"""How old the observations of a file are, counted by age: for `backfill` (before and after) and `report`. Pure."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,11 +103,13 @@ def make_plan(
     approval: Approval | None = None,
     known_of: KnownOf | None = None,
     vanished: str = "",
+    watch: Callable[[Line, list[Verdict]], None] = lambda _line, _verdicts: None,
 ) -> Plan:
     """Plan a prune of the memory file whose bytes are `data`.
 
     `filters` narrow what goes; `force` lifts the two prune limits; `approval` is the most that may go; `known_of` is
-    the ledger's knowledge; `vanished` a sentence that refuses it all, which nothing lifts.
+    the ledger's knowledge; `vanished` a sentence that refuses it all, which nothing lifts; `watch` is shown each line
+    and the verdicts on it.
 
     Raises:
         Foreign: it is no file of the memory server.
@@ -114,7 +117,7 @@ def make_plan(
     """
     tally = _Tally()
     for line in read_lines(data):
-        _add(tally, line, judge, known_of)
+        watch(line, _add(tally, line, judge, known_of))
     refuse_unsound(data, tally.census, [] if keep_malformed else tally.odd.malformed)
     wanted = [v for v in tally.expired if filters is None or filters.match(v)]
     removals = _approved(wanted, approval)
@@ -140,12 +143,12 @@ def make_plan(
     )
 
 
-def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> None:
+def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> list[Verdict]:
     tally.census.add(line)
     tally.kinds[line.kind] += 1
     tally.odd.add(line)
     if not line.is_judged:
-        return
+        return []
     verdicts = judge_entity(line, judge, known_of)
     for verdict in verdicts:
         tally.numbers["observations"] += 1
@@ -165,6 +168,7 @@ def _add(tally: _Tally, line: Line, judge: Judge, known_of: KnownOf | None) -> N
     if verdicts and all(v.expired for v in verdicts):
         rules = {str(v.rule) for v in verdicts if v.by_type_alone}
         tally.odd.emptied += [(rule, line.number, verdicts[0].entity) for rule in sorted(rules)]
+    return verdicts
 
 
 def _note_due(nearest: list[Verdict], verdict: Verdict) -> None:

@@ -22,11 +22,15 @@ class Filters(NamedTuple):
 
     def match(self, verdict: Verdict) -> bool:
         """Say whether the filters let this verdict pass."""
-        if self.entities is not None and verdict.entity not in self.entities:
-            return False
         if self.tiers and verdict.tier not in self.tiers:
             return False
-        kind = normalise(verdict.entity_type) if verdict.entity_type is not None else None
+        return self.match_entity(verdict.entity, verdict.entity_type)
+
+    def match_entity(self, name: str, entity_type: str | None) -> bool:
+        """Say whether the filters that name entities let one pass."""
+        if self.entities is not None and name not in self.entities:
+            return False
+        kind = normalise(entity_type) if entity_type is not None else None
         return not self.types or (kind is not None and any(t.fullmatch(kind) for t in self.types))
 
 
