@@ -51,6 +51,35 @@ def prune(
 
 
 @app.command()
+def report(
+    within: Annotated[str | None, typer.Option("--within", metavar="DURATION", help="h")] = None,
+    expire_before: Annotated[str | None, typer.Option("--expire-before", metavar="DATE", help="h")] = None,
+    expired_only: Annotated[bool, typer.Option("--expired-only", help="h")] = False,
+    undated: Annotated[bool, typer.Option("--undated", help="h")] = False,
+    entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    type_: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="h")] = None,
+    tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
+    source: Annotated[list[str] | None, typer.Option("--source", metavar="SOURCE", help="h")] = None,
+    sort: Annotated[str, typer.Option("--sort", metavar="expiry|age|size|entity", help="h")] = "expiry",
+    group_by: Annotated[str | None, typer.Option("--group-by", metavar="tier|type|entity|month", help="h")] = None,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="h")] = 10,
+    check: Annotated[bool, typer.Option("--check", help="h")] = False,
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="table|json|ndjson|csv|markdown|html", help="h")
+    ] = None,
+    output_file: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="h")] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def explain(
     entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from memttl import __version__
-from memttl.commands import backfill, explain, policy, prune, scan, settings
-from memttl.commands.options import say_error
+from memttl.commands import backfill, explain, policy, prune, report, scan, settings
+from memttl.commands.options import say_error, wants_json
 from memttl.commands.printing import put, settle_streams
 from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
 
@@ -23,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command()(prune.prune)
+app.command()(report.report)
 app.command()(explain.explain)
 app.command()(scan.scan)
 app.command()(backfill.backfill)
@@ -48,7 +49,7 @@ def _main(
 def run() -> int:
     """Run the command line of this process; give its exit code. No traceback for anything that a user can cause."""
     settle_streams()
-    as_json = "--json" in sys.argv[1:]
+    as_json = wants_json(sys.argv[1:])
     try:
         return int(app(standalone_mode=False) or 0)
     except MemttlError as e:

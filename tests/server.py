@@ -55,11 +55,19 @@ class Server:
         Raises:
             ServerError: it answered with an error.
         """
+        return json.loads(self.text(tool, **arguments))
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        """Call a tool; give the text of its answer as it came.
+
+        Raises:
+            ServerError: it answered with an error.
+        """
         result = self._ask("tools/call", name=tool, arguments=arguments)
-        text = result["content"][0]["text"]
+        text: str = result["content"][0]["text"]
         if result.get("isError"):
             raise ServerError(text)
-        return json.loads(text)
+        return text
 
     def __enter__(self) -> Self:
         return self

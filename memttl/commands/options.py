@@ -32,6 +32,12 @@ Color = Annotated[
 ]
 
 
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Say whether an error is to be printed as a document: with `--json`, and with `--format json`."""
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(a == "--json" or a == "--format=json" or (a == "--format" and b == "json") for a, b in pairs)
+
+
 class Output(NamedTuple):
     """How results are printed; `color` None means: as the terminal and NO_COLOR say."""
 
@@ -50,6 +56,15 @@ class Output(NamedTuple):
         """Columns of the terminal."""
         # a question shows its plan on stderr, which may be a terminal when stdout is a pipe
         return shutil.get_terminal_size((_columns_of_stderr() or 80, 24)).columns
+
+    @property
+    def draws_blocks(self) -> bool:
+        """True when the encoding of stdout has the characters of a chart."""
+        try:
+            "█▒▓░▚▞◼◻…".encode(sys.stdout.encoding or "ascii")
+        except (UnicodeEncodeError, LookupError, AttributeError):
+            return False
+        return True
 
     @property
     def uses_color(self) -> bool:

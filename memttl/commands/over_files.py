@@ -26,11 +26,18 @@ class Faces(NamedTuple):
     show: Callable[[Any], None]
 
 
-def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], faces: Faces) -> ExitCode:
+def over_files(
+    given: Given,
+    output: Output,
+    use_case: Callable[[Settings], R],
+    faces: Faces,
+    *,
+    emit: Callable[[str], None] = put,
+) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
-    With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
-    it is raised for `cli.py` to print.
+    `emit` takes the document of `--json`, where that does not go to stdout. With several files an error of one does not
+    stop the others, but for Ctrl-C, which stops before the next; with one it is raised for `cli.py` to print.
     """
     names = memory_files(given, os.environ)
     codes: list[ExitCode] = []
@@ -55,7 +62,7 @@ def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], 
         elif output.quiet and not output.json and codes[-1] == ExitCode.LIMIT:
             say("\n".join(f"memttl: {visible(name)}: {visible(r)}" for r in documents[-1]["refusals"]))
     if output.json:
-        _print(lambda: put(to_text(of_files(documents))), documents)
+        _print(lambda: emit(to_text(of_files(documents))), documents)
     return max(codes)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from memttl.core.judge import Judge
 from memttl.core.listing import LISTED_AS
-from memttl.core.report import Group, GroupBy, Listed, Month, SortBy
+from memttl.core.report import Group, Listed, Month
 from memttl.core.zones import in_zone
 
 MONTHS = 12  # on the chart, from this one on
@@ -17,7 +17,7 @@ EXPIRED, LATER, NEVER = "expired", "later", "never"
 Expiries = Mapping[tuple[datetime, str, bool], int]  # (expiry, tier, has it come) -> how many
 
 
-def groups_of(listed: Iterable[Listed], sort: SortBy, group_by: GroupBy | None, judge: Judge) -> tuple[Group, ...]:
+def groups_of(listed: Iterable[Listed], sort: str, group_by: str | None, judge: Judge) -> tuple[Group, ...]:
     """Give what is listed, sorted, in groups: by why it is listed, or as `group_by` says. None of them is empty."""
     key = _SORTS[sort]
     found: dict[str, list[Listed]] = {}
@@ -26,7 +26,7 @@ def groups_of(listed: Iterable[Listed], sort: SortBy, group_by: GroupBy | None, 
     return tuple(Group(name, tuple(found[name])) for name in sorted(found, key=_order(group_by, judge)))
 
 
-_SORTS: dict[SortBy, Callable[[Listed, Judge], tuple[Any, ...]]] = {
+_SORTS: dict[str, Callable[[Listed, Judge], tuple[Any, ...]]] = {
     "expiry": lambda item, _: _last_if_none(item.verdict.expires_at),
     "age": lambda item, judge: _last_if_none(
         judge.births.end(item.verdict.created_at) if item.verdict.created_at is not None else None
@@ -40,7 +40,7 @@ def _last_if_none(moment: datetime | None) -> tuple[Any, ...]:
     return (True,) if moment is None else (False, moment)
 
 
-def _name(item: Listed, group_by: GroupBy | None, judge: Judge) -> str:
+def _name(item: Listed, group_by: str | None, judge: Judge) -> str:
     verdict = item.verdict
     if group_by is None:
         return item.listed_as
@@ -50,7 +50,7 @@ def _name(item: Listed, group_by: GroupBy | None, judge: Judge) -> str:
     return names[group_by] or ""
 
 
-def _order(group_by: GroupBy | None, judge: Judge) -> Callable[[str], tuple[bool, Any]]:
+def _order(group_by: str | None, judge: Judge) -> Callable[[str], tuple[bool, Any]]:
     """Give the key that puts the groups' names in order; the policy's for tiers, what never expires last."""
     words = list(LISTED_AS) if group_by is None else list(judge.policy.tiers) if group_by == "tier" else []
     places: dict[str, Any] = {word: place for place, word in enumerate(words)}

@@ -7,24 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from memttl.core.ages import Ages
 from memttl.core.listing import ListedAs, Window
 from memttl.core.model import AgeSource, Verdict, When
 from memttl.core.near import near
 from memttl.core.plan import Counts
+from memttl.core.tokens import tokens_of
 from memttl.errors import ExitCode, UsageError
 
-SortBy = Literal["expiry", "age", "size", "entity"]
-GroupBy = Literal["tier", "type", "entity", "month"]
-SORTS: tuple[SortBy, ...] = get_args(SortBy)
-GROUPS: tuple[GroupBy, ...] = get_args(GroupBy)
-SOURCES: tuple[AgeSource, ...] = get_args(AgeSource)
+SORTS = ("expiry", "age", "size", "entity")
+GROUPS = ("tier", "type", "entity", "month")
+SOURCES: tuple[str, ...] = get_args(AgeSource)
 
 
 class Query(NamedTuple):
-    """What is asked of a report; `within` and `expire_before` are the user's words.
+    """What is asked of a report, in the user's words; `check_query` says which of them name nothing.
 
     `entities`, `types`, `tiers` and `sources` narrow what is listed and charted, never the summary. `top` is how many
     entities are named in a ranking. `check`: the exit code tells whether something listed is expired or due for review.
@@ -38,8 +37,8 @@ class Query(NamedTuple):
     types: tuple[str, ...] = ()
     tiers: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    sort: SortBy = "expiry"
-    group_by: GroupBy | None = None
+    sort: str = "expiry"
+    group_by: str | None = None
     top: int = 10
     check: bool = False
 
@@ -50,7 +49,7 @@ class Listed(NamedTuple):
     verdict: Verdict
     listed_as: ListedAs
     characters: int
-    tokens: int
+    cents: int  # hundredths of an estimated token, so that sums are exact
 
 
 class Group(NamedTuple):
@@ -62,7 +61,12 @@ class Group(NamedTuple):
     @property
     def tokens(self) -> int:
         """Estimated tokens of them all."""
-        return sum(item.tokens for item in self.listed)
+        return tokens_of(sum(item.cents for item in self.listed))
+
+    @property
+    def characters(self) -> int:
+        """Characters of them all."""
+        return sum(item.characters for item in self.listed)
 
 
 class Share(NamedTuple):
@@ -133,10 +137,11 @@ class Weights(NamedTuple):
 class Report(NamedTuple):
     """All that a report tells of one snapshot. `groups` hold what is listed, in the order in which it is shown.
 
-    `refusals` are why a prune now would be refused; `first_seen` is when memttl first knew the file, None before that.
+    `known_age` counts the observations whose birth is known; `refusals` are why a prune now would be refused.
     """
 
     counts: Counts
+    known_age: int
     weights: Weights
     window: Window
     groups: tuple[Group, ...]

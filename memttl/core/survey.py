@@ -19,7 +19,13 @@ from memttl.core.model import Birth, Line, Verdict
 from memttl.core.plan import Plan, make_plan
 from memttl.core.report import Damaged, Heavy, Listed, OneDate, Query, Report, Share, Weights
 from memttl.core.selection import Filters, make_filters
-from memttl.core.tokens import tokens_of, weight_of_entity_frame, weight_of_observation, weight_of_relation
+from memttl.core.tokens import (
+    tokens_of,
+    weight_of_entity_frame,
+    weight_of_graph_frame,
+    weight_of_observation,
+    weight_of_relation,
+)
 
 _CONTINUED = bytes(range(0x80, 0xC0))  # UTF-8 bytes that do not begin a character
 
@@ -78,7 +84,7 @@ class _Watcher:
         self.judge, self.query, self.window, self.filters = judge, query, window, filters
         self.is_narrowed = filters != Filters() or bool(query.sources)
         self.sources = frozenset(query.sources)
-        self.cents = self.freed = 0
+        self.cents = self.freed = self.known_age = 0
         self.tiers: dict[str, _Sum] = {}
         self.types: dict[str, _Sum] = {}
         self.entities: dict[str, _Sum] = {}
@@ -114,6 +120,7 @@ class _Watcher:
         characters, cents = weight_of_observation(verdict.element if verdict.tier else verdict.observation)
         why = listed_as(verdict, self.window)
         self.cents += cents
+        self.known_age += verdict.created_at is not None
         for total in (self._tier(verdict), self._type(verdict), entity):
             total.add(verdict, why, characters, cents)
         if verdict.expired:
@@ -145,7 +152,7 @@ class _Watcher:
         if not why and self.query.undated and is_undated(verdict):
             why = "undated"
         if why == "expired" or (why and not self.query.expired_only):
-            self.listed.append(Listed(verdict, why, characters, tokens_of(cents)))
+            self.listed.append(Listed(verdict, why, characters, cents))
 
     def _note_one_date(self, verdicts: list[Verdict]) -> None:
         judged = [v for v in verdicts if v.age_source is not None]
@@ -162,7 +169,8 @@ class _Watcher:
         self.one_dated.sort(key=lambda one: -one.undated)
         return Report(
             counts=plan.counts,
-            weights=Weights(len(data), _characters(data), tokens_of(self.cents), tokens_of(self.freed)),
+            known_age=self.known_age,
+            weights=Weights(len(data), _characters(data), self._tokens(plan), tokens_of(self.freed)),
             window=self.window,
             groups=groups_of(self.listed, query.sort, query.group_by, judge),
             is_grouped=query.group_by is not None,
@@ -176,6 +184,12 @@ class _Watcher:
             damaged=tuple(self.damaged),
             refusals=plan.refusals,
             warnings=plan.warnings,
+        )
+
+    def _tokens(self, plan: Plan) -> int:
+        has_entities, has_relations = bool(plan.counts.entities), bool(plan.counts.relations)
+        return tokens_of(
+            self.cents + weight_of_graph_frame(has_entities=has_entities, has_relations=has_relations).cents
         )
 
     def _heaviest(self) -> tuple[Heavy, ...]:

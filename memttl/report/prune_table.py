@@ -6,7 +6,6 @@ import io
 from collections.abc import Sequence
 from itertools import groupby
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,29 +13,25 @@ from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
 from memttl.report.prune_closing import closing
 from memttl.report.prune_plain import whole_lines
+from memttl.report.terminal import GAP, Screen, console_into, grid
 from memttl.report.text import age_of, observation_text, visible
-
-GAP = 2
 
 
 def render(outcome: PruneOutcome, *, width: int, color: bool, with_plan: bool = True) -> str:
     """Give the outcome as a table `width` columns wide, then the totals; the totals alone without `with_plan`."""
     out = io.StringIO()
-    console = Console(
-        file=out, width=width, force_terminal=color, no_color=not color, color_system="standard" if color else None,
-        highlight=False, emoji=False, markup=False, legacy_windows=False,
-    )  # fmt: skip
+    console = console_into(out, Screen(width, color))
     if with_plan and outcome.plan.removals:
         widths = _widths(outcome, width)
         console.print(_row(widths, *(Text(word, style="bold") for word in ("Tier", "Age", "Why", "Text"))))
         by_entity = groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type))
         for (entity, entity_type), verdicts in by_entity:
             title = f"{visible(entity)} ({visible(entity_type or 'no type')})"
-            console.print(Text(title, style="bold", overflow="ellipsis", no_wrap=True))
+            console.print(Text(title, style="bold"))
             for verdict in verdicts:
                 console.print(_verdict_row(verdict, outcome, widths))
         for line in whole_lines(outcome):
-            console.print(Text(line, overflow="ellipsis", no_wrap=True))
+            console.print(Text(line))
         console.print()
     for line in closing(outcome, with_plan=with_plan):
         console.print(Text(line), soft_wrap=True)
@@ -63,11 +58,9 @@ def _shortened(text: str, lines: int, width: int) -> Text:
 
 def _row(widths: Sequence[int], *cells: Text) -> Table:
     """One row as a table of its own, so that an entity's name can run over all columns."""
-    grid = Table.grid(padding=(0, GAP, 0, 0))
-    for place, column in enumerate(widths):
-        grid.add_column(width=column, justify="right" if place == 1 else "left")
-    grid.add_row(*cells)
-    return grid
+    table = grid(widths, right=(1,))
+    table.add_row(*cells)
+    return table
 
 
 def _widths(outcome: PruneOutcome, width: int) -> tuple[int, int, int, int]:

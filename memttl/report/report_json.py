@@ -9,6 +9,11 @@ from memttl.core.report import Report, ReportOutcome
 from memttl.core.wording import instant_text, when_text
 from memttl.report.documents import SCHEMA, verdict_document
 
+ROW_KEYS = (
+    "file", "listed_as", "entity", "entity_type", "line", "index", "observation", "tier", "rule", "age_source",
+    "created_at", "expires_at", "expired", "review_due", "pinned", "action", "reason",
+)  # fmt: skip
+
 
 def report_document(outcome: ReportOutcome) -> dict[str, Any]:
     """Give the whole report; `observations` are the listed verdicts, in the order of `groups`."""
@@ -17,7 +22,7 @@ def report_document(outcome: ReportOutcome) -> dict[str, Any]:
         "schema": SCHEMA,
         "file": outcome.file,
         "now": instant_text(outcome.now),
-        "summary": {**found.counts._asdict(), **found.weights._asdict()},
+        "summary": {**found.counts._asdict(), "known_age": found.known_age, **found.weights._asdict()},
         "listed": {
             "until": instant_text(found.window.until) if found.window.until else None,
             "observations": len(found.listed),
@@ -43,7 +48,7 @@ def _groups(found: Report) -> list[dict[str, Any]]:
         {
             "group": group.name or None,
             "observations": len(group.listed),
-            "characters": sum(item.characters for item in group.listed),
+            "characters": group.characters,
             "tokens": group.tokens,
         }
         for group in found.groups

@@ -11,7 +11,12 @@ from memttl.core.model import Verdict, When
 from memttl.core.zones import in_zone
 
 # C0 and C1 controls, the separators and bidirectional controls that move a cursor or reverse a line, lone surrogates
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_CONTROLS = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
+)
+_UNSAFE = re.compile(f"[\t\n{_CONTROLS}]")
+_UNSAFE_BUT_LINES = re.compile(f"[{_CONTROLS}]")
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -20,10 +25,16 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
+def legible(text: str) -> str:
+    """Give the text with its lines and tabs, every other control character spelled out: for a file of one's own."""
+    return _UNSAFE_BUT_LINES.sub(_escape, text)
+
+
 def _escape(found: re.Match[str]) -> str:
     character = found[0]
     code = ord(character)
-    return _ESCAPES.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    spelled = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return _ESCAPES.get(character, spelled)
 
 
 def observation_text(observation: Any) -> str:

@@ -1,0 +1,120 @@
+"""The words of a report that its renderings for people share: sentences of the summary, headings, days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from memttl.core.model import Verdict
+from memttl.core.report import Group, Heavy, Month, OneDate, Report, ReportOutcome, Share
+from memttl.core.wording import day_words
+from memttl.core.zones import in_zone
+from memttl.report.text import plural
+
+NO_TYPE, NO_TIER = "no type", "not judged"
+SHARE_COLUMNS = ("observations", "expired", "due", "for review", "age unknown", "tokens")
+TYPES_SHOWN = 12
+_WHY = {"expired": "Expired", "review": "Due for review", "undated": "Undated"}
+
+
+def many(count: int, noun: str) -> str:
+    """Count things with a comma between thousands: `12,000 observations`."""
+    return f"{count:,} {plural(count, noun).partition(' ')[2]}"
+
+
+def summary(outcome: ReportOutcome) -> Iterator[str]:
+    """Give what the file holds and costs, a sentence each."""
+    found, counts, weights = outcome.report, outcome.report.counts, outcome.report.weights
+    holds = f"{many(counts.entities, 'entity')}, {many(counts.relations, 'relation')}"
+    size = f"{many(weights.bytes, 'byte')}, {many(weights.characters, 'character')}"
+    at = day_words(outcome.now, outcome.now.tzinfo or UTC)
+    yield f"{outcome.file} as of {at}: {holds} and {many(counts.observations, 'observation')}; {size}."
+    freed = f"a prune now would free about {weights.tokens_freed_estimated:,} of them"
+    goes = f"{freed} ({many(counts.expired, 'observation')})" if counts.expired else "nothing has expired"
+    yield f"Reading the graph costs an assistant about {many(weights.tokens_estimated, 'token')}; {goes}."
+    ages = f"{found.known_age:,} of known age, {counts.unknown_age:,} of unknown age"
+    yield f"{ages}; {counts.review_due:,} due for review; {counts.pinned:,} pinned."
+    if counts.malformed_lines:
+        yield f"{many(counts.malformed_lines, 'line')} cannot be read by the memory server."
+    yield from (f"A prune now would be refused: {reason}." for reason in found.refusals)
+
+
+def heading(group: Group, outcome: ReportOutcome) -> str:
+    """Give the heading of one group of listed observations."""
+    found = outcome.report
+    if found.is_grouped:
+        name = group.name or {"tier": NO_TIER, "type": NO_TYPE}.get(outcome.query.group_by or "", "no name")
+    elif group.name == "due":
+        name = f"Due by {until(found, outcome.now)}" if found.window.until else "Due some day"
+    else:
+        name = _WHY[group.name]
+    return f"{name}: {many(len(group.listed), 'observation')}, about {many(group.tokens, 'token')}"
+
+
+def until(found: Report, now: datetime) -> str:
+    """Give the end of the window as people read it: of a midnight the day that ends with it."""
+    assert found.window.until is not None
+    moment = in_zone(found.window.until, now.tzinfo or UTC)
+    if moment.hour == moment.minute == moment.second == 0:
+        return f"the end of {moment - timedelta(days=1):%Y-%m-%d}"
+    return day_words(moment, now.tzinfo or UTC)
+
+
+def nothing_listed(outcome: ReportOutcome) -> str:
+    """Say that nothing is listed, and what would list more."""
+    query = outcome.query
+    if not outcome.report.counts.observations:
+        return "It holds no observations."
+    what = "has expired" if query.expired_only else "has expired, is due or due for review"
+    if query.undated:
+        what += ", and nothing is undated"
+    narrowed = any((query.entities, query.types, query.tiers, query.sources))
+    among = " among what the filters name" if narrowed else ""
+    hints = {"--within 1y": query.within, "--undated": query.undated or query.expired_only}
+    more = " or ".join(option for option, given in hints.items() if not given)
+    return f"Nothing {what}{among}." + (f" To see more: {more}." if more else "")
+
+
+def expiry_day(verdict: Verdict, now: datetime) -> str:
+    """Give the day on which an observation expires, in the report's zone; a dash where there is none."""
+    return f"{in_zone(verdict.expires_at, now.tzinfo or UTC):%Y-%m-%d}" if verdict.expires_at else "-"
+
+
+def share_rows(shares: Sequence[Share], *, unnamed: str, shown: int | None = None) -> Iterator[tuple[str, ...]]:
+    """Give a row of cells for each tier or type; past `shown` of them, the rest added up in one."""
+    few = shares if shown is None or len(shares) <= shown + 1 else shares[:shown]
+    for share in few:
+        yield share.name or unnamed, *_numbers(share)
+    rest = shares[len(few) :]
+    if rest:
+        sums = (sum(column) for column in zip(*(share[1:] for share in rest), strict=True))
+        yield f"{len(rest)} more", *_numbers(Share("", *sums))
+
+
+def _numbers(share: Share) -> tuple[str, ...]:
+    numbers = (share.observations, share.expired, share.due, share.review_due, share.unknown_age, share.tokens)
+    return tuple(f"{n:,}" for n in numbers)
+
+
+def month_row(month: Month) -> tuple[str, str, str]:
+    """Give the cells of one month: its name, how many observations, and of which tiers."""
+    return month.month, f"{month.observations:,}", ", ".join(f"{tier} {n:,}" for tier, n in month.tiers.items())
+
+
+def heavy_rows(heaviest: Sequence[Heavy]) -> Iterator[tuple[str, ...]]:
+    """Give a row of cells for each of the heaviest entities: name, type, observations, expired, tokens."""
+    for heavy in heaviest:
+        kind = heavy.entity_type or NO_TYPE
+        yield heavy.entity, kind, f"{heavy.observations:,}", f"{heavy.expired:,}", f"{heavy.tokens:,}"
+
+
+def one_date_heading(found: Report) -> str:
+    """Give the heading above entities of which one date is known."""
+    count = found.one_dated_count
+    return f"{many(count, 'entity')} with one date and undated siblings ([age] inherit = true would give them the date)"
+
+
+def one_date_line(one: OneDate, now: datetime) -> str:
+    """Say of one entity what is dated in it."""
+    zone = now.tzinfo or UTC
+    return f"{one.entity} ({one.entity_type or NO_TYPE}): {day_words(one.date, zone)}, {one.undated:,} undated"
