@@ -22,7 +22,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "entity_type": verdict.entity_type,
         "line": verdict.line,
         "index": verdict.index,
-        "observation": _finite(verdict.observation),
+        "observation": finite(verdict.observation),
         "tier": verdict.tier,
         "rule": verdict.rule,
         "age_source": verdict.age_source,
@@ -36,13 +36,13 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Give null for a number that no double holds (1e400), as JSON.stringify does; JSON has no Infinity."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [_finite(v) for v in value]
-    return {k: _finite(v) for k, v in value.items()} if isinstance(value, dict) else value
+        return [finite(v) for v in value]
+    return {k: finite(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def prune_document(outcome: PruneOutcome) -> dict[str, Any]:

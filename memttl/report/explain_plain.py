@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from memttl.core.explain import ExplainOutcome
 from memttl.core.model import Tried, Verdict
 from memttl.core.wording import day_words
-from memttl.report.text import age_words, observation_text, visible
+from memttl.report.text import age_words, expiry_words, observation_text, visible
 
 
 def render(answer: ExplainOutcome) -> str:
@@ -23,7 +23,7 @@ def _block(verdict: Verdict, tried: tuple[Tried, ...], answer: ExplainOutcome) -
         ("verdict", f"{verdict.action}: {verdict.reason}"),
         ("tier", f"{verdict.tier}" + (f" (rule {verdict.rule})" if verdict.rule else "")),
         ("birth", _birth(verdict, now)),
-        ("expiry", _expiry(verdict, now)),
+        ("expiry", expiry_words(verdict, now)),
     ]
     lines = [place, f"  {observation_text(verdict.observation)}"]
     shown = rows if verdict.tier is not None else rows[:1]
@@ -40,9 +40,3 @@ def _birth(verdict: Verdict, now: datetime) -> str:
     day, age = day_words(verdict.created_at, now.tzinfo or UTC), age_words(verdict.created_at, now)
     words = f"known for {age}" if verdict.age_source == "seen" else f"{age} ago"
     return f"{day}, {words} (age source: {verdict.age_source})"
-
-
-def _expiry(verdict: Verdict, now: datetime) -> str:
-    if verdict.expires_at is None:
-        return "due for review, expires by nothing else" if verdict.review_due else "never"
-    return day_words(verdict.expires_at, now.tzinfo or UTC) + (" (has come)" if verdict.expired else "")

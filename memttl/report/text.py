@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memttl.core.model import Verdict, When
+from memttl.core.wording import day_words
 from memttl.core.zones import in_zone
 
 # C0 and C1 controls, the separators and bidirectional controls that move a cursor or reverse a line, lone surrogates
@@ -61,3 +62,10 @@ def age_words(born: When | None, now: datetime) -> str:
         return "unknown"
     day = in_zone(born, now.tzinfo or UTC).date() if isinstance(born, datetime) else born
     return plural(max(0, (now.date() - day).days), "day")
+
+
+def expiry_words(verdict: Verdict, now: datetime) -> str:
+    """Say when an observation expires, in the zone that `now` is in, and whether that has come."""
+    if verdict.expires_at is None:
+        return "due for review, expires by nothing else" if verdict.review_due else "never"
+    return day_words(verdict.expires_at, now.tzinfo or UTC) + (" (has come)" if verdict.expired else "")
