@@ -97,6 +97,25 @@ def explain(
 
 
 @app.command()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="h")],
+    expired: Annotated[str, typer.Option("--expired", metavar="exclude|include|only", help="h")] = "exclude",
+    expire_before: Annotated[str | None, typer.Option("--expire-before", metavar="DATE", help="h")] = None,
+    tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
+    type_: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="h")] = None,
+    verdicts: Annotated[bool, typer.Option("--verdicts", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def scan(
     accept_vanished: Annotated[bool, typer.Option("--accept-vanished", help="h")] = False,
     file: File = None,

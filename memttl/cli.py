@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from memttl import __version__
-from memttl.commands import backfill, explain, policy, prune, report, scan, settings
+from memttl.commands import backfill, explain, policy, prune, report, scan, search, settings
 from memttl.commands.options import say_error, wants_json
 from memttl.commands.printing import put, settle_streams
 from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command()(prune.prune)
 app.command()(report.report)
 app.command()(explain.explain)
+app.command()(search.search)
 app.command()(scan.scan)
 app.command()(backfill.backfill)
 app.command("set")(settings.set_)
@@ -78,7 +79,8 @@ def _fail(error: MemttlError, *, as_json: bool) -> int:
 
 
 def _usage_hint(error: Any) -> str:
-    if "unexpected extra argument" in error.format_message():
-        return "The memory file is named by --file PATH."
     context = getattr(error, "ctx", None)
+    if "unexpected extra argument" in error.format_message():
+        quotes = "A query of several words stands in quotes. " if context and context.info_name == "search" else ""
+        return f"{quotes}The memory file is named by --file PATH."
     return f"Try `{context.command_path} --help`." if context is not None else "Try `memttl --help`."

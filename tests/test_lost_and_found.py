@@ -153,7 +153,7 @@ def test_newer_log_is_not_written_to(memory: Path) -> None:
     assert log.read_bytes() == before
 
 
-@pytest.mark.parametrize("how", [("prune", "-n"), ("explain",), ("set", "--list"), ("prune", "--yes")])
+@pytest.mark.parametrize("how", [("prune", "-n"), ("explain",), ("search", "x"), ("set", "--list"), ("prune", "--yes")])
 def test_state_folder_of_another_memory_file_is_refused_by_every_command(memory: Path, how: tuple[str, ...]) -> None:
     env = {"MEMTTL_STATE_DIR": str(memory.parent.parent / "state")}
     assert memttl("pin", "A", "old", "--yes", "--file", memory, env=env).returncode == 0
@@ -164,7 +164,7 @@ def test_state_folder_of_another_memory_file_is_refused_by_every_command(memory:
 
 
 @needs_root
-@pytest.mark.parametrize("how", [("scan",), ("prune", "-n"), ("explain",)])
+@pytest.mark.parametrize("how", [("scan",), ("prune", "-n"), ("explain",), ("search", "x")])
 def test_state_folder_that_may_not_be_seen_is_an_error_and_the_next_file_is_done(how: tuple[str, ...]) -> None:
     with nobodys_folder() as closed, nobodys_folder() as open_to_all:
         paths = [folder / "memory.jsonl" for folder in (closed, open_to_all)]
@@ -186,7 +186,9 @@ def test_mark_that_does_not_decide_is_not_said_to_keep(memory: Path) -> None:
     assert not any("cannot be read" in warning for warning in outcome.warnings)
 
 
-@pytest.mark.parametrize("command", [("explain",), ("set", "--list"), ("backfill", "-n", "--from", "FILE")])
+@pytest.mark.parametrize(
+    "command", [("explain",), ("search", "x"), ("set", "--list"), ("backfill", "-n", "--from", "FILE")]
+)
 def test_read_only_command_tells_of_a_run_that_was_killed(memory: Path, command: tuple[str, ...]) -> None:
     in_killed_child(lambda: pruned(memory, step=at("exchanged", die)))
     words = [str(memory) if word == "FILE" else word for word in command]

@@ -58,6 +58,8 @@ def big(tmp_path: Path) -> Path:
         (["explain"], 0),
         (["explain", "--json"], 0),
         (["explain", "--json", "nobody"], 2),
+        (["search", "", "--expired", "include"], 0),
+        (["search", "", "--expired", "include", "--json"], 0),
         (["policy", "show"], 0),
     ],
     ids=str,
@@ -93,7 +95,7 @@ ENVIRONMENTS = [
 
 
 @pytest.mark.parametrize("env", ENVIRONMENTS, ids=str)
-@pytest.mark.parametrize("options", [["prune", "--yes"], ["explain"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["prune", "--yes"], ["explain"], ["search", ""]], ids=" ".join)
 def test_encoding_without_these_characters_is_no_trouble(
     tmp_path: Path, env: dict[str, str], options: list[str]
 ) -> None:
@@ -109,7 +111,11 @@ def test_document_is_the_same_in_every_encoding(tmp_path: Path) -> None:
     assert found.pop().isascii()
 
 
-@pytest.mark.parametrize("options", [["prune", "--yes"], ["explain"], ["prune", "--yes", "--json"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "options",
+    [["prune", "--yes"], ["explain"], ["search", "", "--expired", "include"], ["prune", "--yes", "--json"]],
+    ids=" ".join,
+)
 def test_lone_surrogates_are_shown_as_their_escapes(tmp_path: Path, options: list[str]) -> None:
     path = tmp_path / "memory.jsonl"
     path.write_bytes(
@@ -135,6 +141,7 @@ def test_odd_bytes_in_a_name_are_carried_through(tmp_path: Path) -> None:
         ["prune", "--check"],
         ["prune", "--yes"],
         ["explain"],
+        ["search", ""],
         ["policy", "show"],
         ["policy", "check"],
     ],

@@ -43,6 +43,7 @@ def imported_by(*args: str | Path) -> set[str]:
         ["prune", "--dry-run", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
         ["prune", "--dry-run", "--json", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
         ["explain", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
+        ["search", "webkit", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
     ],
     ids=lambda args: " ".join(map(str, args[:3])),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 
@@ -62,6 +63,16 @@ def parse_line(raw: bytes, number: int) -> Line:
     if _may_name_observations_twice(raw) and _names_observations_twice(raw):
         return _twice(raw, number)
     return _line_of(value, raw, number)
+
+
+def shallow_record(raw: bytes) -> dict[str, Any]:
+    """Give what can be read of a well-formed line that is nested too deep: the fields that are not."""
+    from memttl.core.spans import is_deeper_than, top_level_items
+
+    items = ((key, raw[start:end]) for key, start, end in top_level_items(raw))
+    return {
+        key: json.loads(value, parse_int=_parse_int) for key, value in items if not is_deeper_than(value, MAX_DEPTH)
+    }
 
 
 def _line_of(value: object, raw: bytes, number: int) -> Line:

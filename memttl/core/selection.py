@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from memttl.core.model import Verdict
@@ -28,9 +29,11 @@ class Filters(NamedTuple):
 
     def match_entity(self, name: str, entity_type: str | None) -> bool:
         """Say whether the filters that name entities let one pass."""
-        if self.entities is not None and name not in self.entities:
-            return False
-        kind = normalise(entity_type) if entity_type is not None else None
+        return (self.entities is None or name in self.entities) and self.match_type(entity_type)
+
+    def match_type(self, entity_type: str | None) -> bool:
+        """Say whether they let an entity of this type pass, whatever its name and its tiers."""
+        kind = normalise(entity_type) if self.types and entity_type is not None else None
         return not self.types or (kind is not None and any(t.fullmatch(kind) for t in self.types))
 
 

@@ -1,0 +1,47 @@
+"""The use case search: settled read, then what the query finds. Writes nothing, takes no lock."""
+
+from __future__ import annotations
+
+from memttl.core.clock import clock_warning
+from memttl.core.judge import make_judge
+from memttl.core.memory import read_lines
+from memttl.core.search import Found, Query, SearchOutcome, search_file
+from memttl.errors import UnknownEntity
+from memttl.files.knowledge import Knowledge, knowledge_of
+from memttl.files.leftovers import unfinished
+from memttl.files.snapshot import read_settled
+from memttl.files.state import state_of
+from memttl.settings import Settings
+
+
+def search(settings: Settings, query: Query) -> SearchOutcome:
+    """Search one memory file.
+
+    Raises:
+        UnknownEntity: no entity is of a type that the query names.
+        UsageError: the policy has no tier that the query names.
+        Foreign: it is no file of the memory server.
+    """
+    state = state_of(settings.memory, settings.state_elsewhere)
+    with knowledge_of(state, must_know=False) as knowledge:
+        outcome = _search(settings, query, knowledge)
+    return outcome._replace(warnings=(*outcome.warnings, *unfinished(state)))
+
+
+def _search(settings: Settings, query: Query, knowledge: Knowledge) -> SearchOutcome:
+    judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
+
+    def look(data: bytes) -> tuple[Found | UnknownEntity, bool]:
+        try:
+            with knowledge.steady():
+                found = search_file(data, query, judge, known_of=knowledge.known_of)
+        except UnknownEntity as e:  # of half of a file, it proves nothing
+            return e, any(line.kind == "malformed" for line in read_lines(data))
+        return found, found.is_damaged
+
+    _, found = read_settled(settings.memory, look)
+    if isinstance(found, UnknownEntity):
+        raise found
+    behind = clock_warning(settings.now, knowledge.newest)
+    warnings = (*settings.warnings, *knowledge.warnings, *behind, *found.warnings)
+    return SearchOutcome(settings.named, settings.now_here, query, found, warnings)
