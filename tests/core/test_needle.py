@@ -59,6 +59,7 @@ def test_what_is_no_text_holds_an_empty_query_only() -> None:
         ("istanbul", "xİstanbul istanbul", "xİstanbul [istanbul]"),
         ("i\u0307stan", "xİstanbul", "x[İstan]bul"),
         ("\u0307", "xİİ", "x[İ][İ]"),
+        ("\u0307i", "İİİ", "[İİ][İ]"),
         ("ς", "ΟΔΟΣ ΣΟ", "ΟΔΟ[Σ] ΣΟ"),
         ("", "abc", "abc"),
         ("\ud83d", "a🙂", "a🙂"),

@@ -72,7 +72,9 @@ def test_expired_ones_are_left_out_let_in_or_all_there_is(expired: Any, result: 
     "query", [{"expired": "only"}, {"tiers": ("session",)}, {"expire_before": instant("2030-01-01")}]
 )
 def test_entity_without_an_observation_that_is_meant_is_not_in_the_result(query: dict[str, Any]) -> None:
-    assert shown(entity([NEVER], name="redis"), entity([], name="redis 2"), entity([7], name="redis 3"), **query) == {}
+    lines = entity([NEVER], name="redis"), entity([], name="redis 2"), entity([7], name="redis 3")
+    no_list = json_line({"type": "entity", "name": "redis 4"})
+    assert shown(*lines, no_list, **query) == {}
 
 
 def test_narrowed_by_tier_only_such_observations_match() -> None:
