@@ -2,7 +2,7 @@
 
     python benchmarks/report.py [OBSERVATIONS] [RUNS]
 
-Makes a seeded memory file (default: 100,000 observations), compares whole processes by their CPU, run in turn, prints the
+Makes a seeded memory file (default: 100,000 observations), compares whole processes by CPU, run in turn, and prints the
 median ratio of the pairs and how many observations each format lists, which must be the same. The aim is at most 3.
 """
 

@@ -6,11 +6,14 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from process import FIXTURES, ROOT, Terminal, aged, copy_of, memttl
 from support import entity
+
+from memttl.report.text import visible
 
 EXAMPLE = "fixtures/memory/example.jsonl"
 NOW = ("--now", "2026-06-01")
@@ -260,3 +263,8 @@ def test_days_at_the_end_of_the_calendar_are_no_trouble(tmp_path: Path) -> None:
     policy.write_text('timezone = "Europe/Berlin"\n', encoding="utf-8")
     for command in (("prune", "--dry-run"), ("explain",)):
         assert memttl(*command, "--file", path, "--policy", policy).returncode == 0
+
+
+def test_no_character_that_is_spelled_out_counts_as_printable() -> None:
+    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    assert visible(printable + "\n") == printable + "\\n"

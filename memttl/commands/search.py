@@ -43,8 +43,8 @@ def search(
 ) -> int:
     """Search as the memory server does, without what has expired. Example: memttl search webhook"""
     from memttl.commands.over_files import Faces, over_files
+    from memttl.core.listing import read_expire_before
     from memttl.core.search import Query, read_expired
-    from memttl.core.selection import read_expire_before
     from memttl.report.search import search_document
     from memttl.settings import Given
 

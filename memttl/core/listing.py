@@ -39,13 +39,22 @@ def window_of(within: str | None, before: str | None, policy: Policy, now: datet
         raise UsageError("--within and --expire-before both say what is due; give one of them.")
     if before is None:
         return Window(expires_after(now, read_duration("--within", within or WITHIN), policy.zone))
-    until = read_instant(before, DateReader(policy.formats, policy.zone))
-    if until is None:
+    return Window(read_expire_before(before, policy))
+
+
+def read_expire_before(text: str, policy: Policy) -> datetime:
+    """Read `--expire-before`: ISO 8601 or a format of the policy; a bare day is its 00:00 in the policy's zone.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    instant = read_instant(text, DateReader(policy.formats, policy.zone))
+    if instant is None:
         raise UsageError(
-            f"--expire-before {before!r} cannot be read; nothing was done.",
-            hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z.",
+            f"--expire-before {text!r} cannot be read; nothing was done.",
+            hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z, or in a format of the policy.",
         )
-    return Window(until)
+    return instant
 
 
 def listed_as(verdict: Verdict, window: Window) -> ListedAs:

@@ -35,10 +35,12 @@ class Needle(NamedTuple):
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield (start, end) in `text` of each place where it stands; none where that cannot be told for certain."""
+        if not self.lowered:
+            return
         lowered = text.lower()
         # İ becomes two characters, so a place in the lowered text may lie further on than in the text itself
         owners = range(len(text)) if len(lowered) == len(text) else [i for i, c in enumerate(text) for _ in c.lower()]
-        if not self.lowered or len(owners) != len(lowered):
+        if len(owners) != len(lowered):
             return
         at, shown = lowered.find(self.lowered), 0
         while at >= 0:

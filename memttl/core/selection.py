@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from memttl.core.model import Verdict

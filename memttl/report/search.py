@@ -25,13 +25,15 @@ class Piece(NamedTuple):
 
 def render(outcome: SearchOutcome, *, verdicts: bool = False) -> str:
     """Give what was found as lines; with `verdicts` tier, age and expiry of each observation."""
-    lines = lines_of(outcome, verdicts=verdicts)
+    lines = lines_of(outcome, needle_of(""), verdicts=verdicts)
     return "".join("".join(piece.text for piece in line) + "\n" for line in lines)
 
 
-def lines_of(outcome: SearchOutcome, *, verdicts: bool) -> Iterator[list[Piece]]:
-    """Yield each line in pieces: entities with their observations, relations, and a sentence on how much it is."""
-    needle = needle_of(outcome.query.text)
+def lines_of(outcome: SearchOutcome, needle: Needle, *, verdicts: bool) -> Iterator[list[Piece]]:
+    """Yield each line in pieces: entities with their observations, relations, and a sentence on how much it is.
+
+    The places that hold the `needle` are pieces of their own; an empty one is nowhere.
+    """
     for entity in outcome.found.entities:
         yield from _entity(entity, needle, outcome, verdicts=verdicts)
     for relation in outcome.found.relations:

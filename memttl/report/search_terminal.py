@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.color import ColorSystem
 from rich.style import Style
 
+from memttl.core.needle import needle_of
 from memttl.core.search import SearchOutcome
 from memttl.report.search import Piece, lines_of
 
@@ -14,7 +15,8 @@ _STYLES = {"plain": Style.null(), "name": Style(bold=True), "match": Style(bold=
 
 def render(outcome: SearchOutcome, *, verdicts: bool = False) -> str:
     """Give what was found as coloured lines of any width."""
-    return "".join("".join(map(_styled, line)) + "\n" for line in lines_of(outcome, verdicts=verdicts))
+    lines = lines_of(outcome, needle_of(outcome.query.text), verdicts=verdicts)
+    return "".join("".join(map(_styled, line)) + "\n" for line in lines)
 
 
 def _styled(piece: Piece) -> str:

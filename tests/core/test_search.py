@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from support import entity, instant, json_line, judge_of, relation, seen
 
+from memttl.core.listing import read_expire_before
 from memttl.core.policy_load import load_policy
 from memttl.core.search import Found, Query, read_expired, search_file
-from memttl.core.selection import read_expire_before
 from memttl.errors import Foreign, UnknownEntity, UsageError
 
 # as of 2026-06-01: gone, to come, never

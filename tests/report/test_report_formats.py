@@ -73,9 +73,7 @@ def test_every_format_lists_the_same_observations(path: object) -> None:
 
 
 @settings(max_examples=60)
-@given(
-    st.lists(st.one_of(st.sampled_from([*AWKWARD, *FORMULAS, *MARKUP, *HTML, *ESCAPES]), st.text()), max_size=4)
-)
+@given(st.lists(st.one_of(st.sampled_from([*AWKWARD, *FORMULAS, *MARKUP, *HTML, *ESCAPES]), st.text()), max_size=4))
 def test_every_format_lists_the_same_odd_texts(texts: list[str]) -> None:
     outcome = outcome_of(odd_graph(texts), **ALL)  # type: ignore[arg-type]
     listed = json_rows(outcome)
