@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memttl.core.dates import DateReader, read_instant
 from memttl.core.policy import Policy
+from memttl.core.progress import Progress, no_progress
 from memttl.core.zones import in_zone
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
 
@@ -34,7 +35,7 @@ class Settings(NamedTuple):
     """One memory file and all that goes with it: `named` is the path as given, `memory` with links resolved.
 
     `state_elsewhere` is a folder for ledger, backups and audit log, None for beside the file; `clock` is the machine's
-    instant, and `now_is_later` true when the user named one after it.
+    instant, and `now_is_later` true when the user named one after it. `progress` is told how far long work has come.
     """
 
     named: str
@@ -45,6 +46,7 @@ class Settings(NamedTuple):
     clock: datetime
     state_elsewhere: Path | None
     warnings: tuple[str, ...] = ()
+    progress: Progress = no_progress
 
     @property
     def now_here(self) -> datetime:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,7 +101,8 @@ class Ended(NamedTuple):
 class Terminal:
     """memttl at a terminal of `columns`; Ctrl-C and Ctrl-D reach it as they would from a keyboard.
 
-    With `piped` its standard output is a pipe, and only input and errors are the terminal.
+    With `piped` its standard output is a pipe, and only input and errors are the terminal. `program` are the words for
+    Python that come before the command.
     """
 
     def __init__(
@@ -111,11 +112,12 @@ class Terminal:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         piped: bool = False,
+        program: Sequence[str] = ("-m", "memttl"),
     ) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "memttl", *map(str, args)],
+            [sys.executable, *program, *map(str, args)],
             stdin=slave,
             stdout=subprocess.PIPE if piped else slave,
             stderr=slave,

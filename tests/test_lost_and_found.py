@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from asking import PIN, changed
 from ledgers import DAY, die, in_killed_child, ledger_path, numbered, opened, scanned, written
-from process import Terminal, aged, memttl
+from process import aged, memttl
 from pruning import at, pruned, settings_of, state_folder
 from repositories import MONDAY, commit, git, needs_git, new_repository
 from support import entity
@@ -222,16 +222,6 @@ def test_boot_clock_makes_no_folder(memory: Path) -> None:
 
 def test_name_that_is_too_long_is_no_memory_file() -> None:
     assert memttl("scan", "--file", "a" * 5000).returncode == 66
-
-
-@needs_git
-def test_progress_is_shown_at_a_terminal_alone(tmp_path: Path) -> None:
-    folder = new_repository(tmp_path / "r")
-    for n in range(5):
-        commit(folder, {"memory.jsonl": entity([f"text {i}" for i in range(n + 1)])}, MONDAY + n)
-    words = ("backfill", "--git", "--dry-run", "--file", folder / "memory.jsonl")
-    assert "versions" in Terminal(*words).end().screen.split("Read 5 old versions")[0]
-    assert memttl(*words).stderr == ""
 
 
 def test_backfill_lists_what_it_did_not_take_and_ends_with_the_next_prune(memory: Path) -> None:

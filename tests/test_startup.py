@@ -56,7 +56,7 @@ def test_version_needs_no_library_at_all() -> None:
 
 
 def test_help_needs_nothing_of_the_work() -> None:
-    assert not {"orjson", "memttl.core.plan", "memttl.settings"} & imported_by("--help")
+    assert not {"orjson", "memttl.core.plan", "memttl.settings", "memttl.commands.progress"} & imported_by("--help")
 
 
 def test_dry_run_with_the_built_in_policy_builds_no_policy_model() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,7 +52,7 @@ def backfill(
     return over_files(
         Given(words(file), policy, now),
         output,
-        lambda settings: _one(settings, output, git=git, copies=copies, date=date, dry_run=dry_run),
+        lambda settings: _one(settings, git=git, copies=copies, date=date, dry_run=dry_run),
         Faces(lambda _: ExitCode.OK, backfill_document, show),
     )
 
@@ -79,28 +76,10 @@ def _copies(named: tuple[str, ...], more: tuple[str, ...], *, git: bool, date: s
     return copies
 
 
-def _one(
-    settings: Settings, output: Output, *, git: bool, copies: tuple[str, ...], date: str | None, dry_run: bool
-) -> BackfillOutcome:
+def _one(settings: Settings, *, git: bool, copies: tuple[str, ...], date: str | None, dry_run: bool) -> BackfillOutcome:
     from memttl.settings import read_now
     from memttl.workflow.backfill import Sources
     from memttl.workflow.backfill import backfill as run_backfill
 
     when = read_now(date, settings.policy, "--date") if date is not None else None
-    with _progress(output) as on_progress:
-        return run_backfill(settings, Sources(git, copies, when), dry_run=dry_run, on_progress=on_progress)
-
-
-@contextmanager
-def _progress(output: Output) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr where somebody looks at it."""
-    if output.quiet or output.json or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console  # rich: only where a person looks at a screen
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    console = Console(file=sys.stderr, no_color=not output.uses_color, legacy_windows=False)
-    with Progress(TextColumn("versions"), BarColumn(), MofNCompleteColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("versions", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    return run_backfill(settings, Sources(git, copies, when), dry_run=dry_run)

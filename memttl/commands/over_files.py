@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import put, say
+from memttl.commands.progress import progress_bar
+from memttl.core.progress import Progress
 from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, MemttlError
 from memttl.report.documents import error_document, of_files, to_text
 from memttl.report.text import visible
@@ -40,11 +42,18 @@ def over_files(
     stop the others, but for Ctrl-C, which stops before the next; with one it is raised for `cli.py` to print.
     """
     names = memory_files(given, os.environ)
+    with progress_bar(output) as progress:
+        return _each(names, output, faces, progress, lambda name: _one(name, given, output, use_case, progress))
+
+
+def _each(
+    names: Sequence[str], output: Output, faces: Faces, progress: Progress, result_of: Callable[[str], Any]
+) -> ExitCode:
     codes: list[ExitCode] = []
     documents: list[dict[str, Any]] = []
     for name in names:
         try:
-            result = _one(name, given, output, use_case)
+            result = result_of(name)
         except MemttlError as e:
             if len(names) == 1:
                 raise
@@ -55,6 +64,7 @@ def over_files(
             if e.exit_code == ExitCode.INTERRUPTED:
                 break
             continue
+        progress("preparing the result", 0, None)
         codes.append(faces.code(result))
         documents.append(faces.document(result))
         if not (output.json or output.quiet):
@@ -78,9 +88,10 @@ def _print(show: Callable[[], None], documents: list[dict[str, Any]]) -> None:
         raise
 
 
-def _one(name: str, given: Given, output: Output, use_case: Callable[[Settings], R]) -> R:
+def _one(name: str, given: Given, output: Output, use_case: Callable[[Settings], R], progress: Progress) -> R:
+    progress("reading", 0, None)
     try:
-        settings = resolve(name, given, os.environ, datetime.now(UTC))
+        settings = resolve(name, given, os.environ, datetime.now(UTC))._replace(progress=progress)
         if output.verbose:
             say(f"{visible(name)}: policy {visible(settings.policy.where)}, as of {settings.now.isoformat()}")
         return use_case(settings)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TextIO
 
 from memttl.errors import AS_IT_WAS, CannotPrint, Interrupted
+
+_first: list[Callable[[], None]] = []  # what takes a progress bar off the screen
 
 
 def settle_streams() -> None:
@@ -46,7 +49,14 @@ def say(text: str) -> None:
         return
 
 
+def before_printing(act: Callable[[], None] | None) -> None:
+    """Let `act` be called before anything is printed, in place of what was; None for nothing."""
+    _first[:] = [] if act is None else [act]
+
+
 def _write(stream: TextIO | None, text: str) -> None:
+    for act in _first:
+        act()
     if stream is None:
         return
     try:

@@ -10,6 +10,7 @@ from memttl.core.classify import KnownOf, judge_entity
 from memttl.core.judge import Judge
 from memttl.core.memory import read_lines
 from memttl.core.model import When
+from memttl.core.progress import Progress, no_progress, ticks_of
 from memttl.core.zones import in_zone
 
 # up to how many whole days, and what it is called
@@ -61,10 +62,10 @@ class AgeTally:
         return next((name for most, name in _RANGES if days <= most), _OLDER)
 
 
-def ages_of(data: bytes, judge: Judge, known_of: KnownOf) -> Ages:
+def ages_of(data: bytes, judge: Judge, known_of: KnownOf, *, progress: Progress = no_progress) -> Ages:
     """Count the judged observations of a file's bytes by the age of their birth at the judge's instant."""
     tally = AgeTally(judge.now, judge.policy.zone)
-    for line in read_lines(data):
+    for line in read_lines(data, tick=ticks_of(progress, "telling ages", len(data))):
         if line.is_judged:
             for verdict in judge_entity(line, judge, known_of):
                 if verdict.age_source is not None:

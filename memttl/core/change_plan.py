@@ -21,6 +21,7 @@ from memttl.core.judge import Judge
 from memttl.core.known import EntityPins, Setting
 from memttl.core.model import NOTHING_SET, Known, UserSettings, Verdict
 from memttl.core.oddities import plan_warnings, some
+from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import Choice, match_names
 from memttl.core.wish import Patch, Wish, read_duration, read_patch
 from memttl.errors import UnknownEntity, UsageError
@@ -39,7 +40,9 @@ _HEAD = 40  # characters of a text that tell which observation is meant
 _Verdicts = Mapping[tuple[str, str], Sequence[Verdict]]  # by entity and text, one a copy
 
 
-def plan_changes(data: bytes, wish: Wish, before: Before, judge: Judge, stamp: datetime) -> Changes:
+def plan_changes(
+    data: bytes, wish: Wish, before: Before, judge: Judge, stamp: datetime, *, progress: Progress = no_progress
+) -> Changes:
     """Plan what `wish` changes in what was set `before`; `stamp` is the instant at which it would be recorded.
 
     Raises:
@@ -48,18 +51,18 @@ def plan_changes(data: bytes, wish: Wish, before: Before, judge: Judge, stamp: d
         UsageError: a word of the wish cannot be read; a renewal of what never expires.
     """
     patch = read_patch(wish, judge.policy, judge.now)
-    entities = read_entities(data, sound=True)
+    entities = read_entities(data, sound=True, progress=progress)
     if wish.entity_pins:
-        changes, verdicts = _of_entities(entities, wish, before, judge, stamp)
+        changes, verdicts = _of_entities(entities, wish, before, judge, stamp, progress)
     else:
-        changes, verdicts = _of_observations(entities, wish, patch, before, judge, stamp)
+        changes, verdicts = _of_observations(entities, wish, patch, before, judge, stamp, progress)
     held = () if wish.command == "pin" else _stay_pinned(verdicts)
     sooner = _sooner(changes) if wish.command == "renew" else ()
     return changes._replace(warnings=(*plan_warnings(data, judge.policy, entities.odd), *held, *sooner))
 
 
 def _of_entities(
-    entities: Entities, wish: Wish, before: Before, judge: Judge, stamp: datetime
+    entities: Entities, wish: Wish, before: Before, judge: Judge, stamp: datetime, progress: Progress
 ) -> tuple[Changes, Sequence[Verdict]]:
     """Pin entities, or no longer; with the verdicts after that on all that is in them."""
     if wish.command == "pin":
@@ -69,19 +72,19 @@ def _of_entities(
     changed = tuple(p for p in pins if p.pinned != (p.pattern in before.entity_pins))
     changes = Changes((), changed, len(pins) - len(changed))
     named = {name for pin in pins for name in pin.entities}
-    verdicts = _judged(entities, named, judge, _known_after(before, changes, stamp))
+    verdicts = _judged(entities, named, judge, _known_after(before, changes, stamp), progress)
     return changes, [copies[0] for copies in verdicts.values()]
 
 
 def _of_observations(
-    entities: Entities, wish: Wish, patch: Patch, before: Before, judge: Judge, stamp: datetime
+    entities: Entities, wish: Wish, patch: Patch, before: Before, judge: Judge, stamp: datetime, progress: Progress
 ) -> tuple[Changes, Sequence[Verdict]]:
     """Change settings; with the verdicts after that on all that is meant, what stays as it is included."""
-    targets = _targets(entities, wish.choice, patch, before, judge)
+    targets = _targets(entities, wish.choice, patch, before, judge, progress)
     changes = _changes(targets, _patches(targets, wish, patch, judge), before)
     was = {(t.entity, t.text): t.copies for t in targets if t.text is not None}
     named = {target.entity for target in targets}
-    will_be = _judged(entities, named, judge, _known_after(before, changes, stamp))
+    will_be = _judged(entities, named, judge, _known_after(before, changes, stamp), progress)
     present = [(t.entity, t.text) for t in targets if t.text is not None and t.copies]
     return _with_verdicts(changes, was, will_be), [will_be[key][0] for key in present]
 
@@ -106,14 +109,16 @@ def _repatched(change: Change, before: UserSettings) -> Change:
     return change._replace(before=before, after=change.patch.on(before))
 
 
-def _judged(entities: Entities, named: Collection[str], judge: Judge, known_of: KnownOf) -> _Verdicts:
+def _judged(
+    entities: Entities, named: Collection[str], judge: Judge, known_of: KnownOf, progress: Progress = no_progress
+) -> _Verdicts:
     """Judge the observations of the entities named, without those that hold no text."""
     found: dict[tuple[str, str], list[Verdict]] = {}
-    for line in entities.lines:
-        if name_of(line) in named:
-            for verdict in judge_entity(line, judge, known_of):
-                if verdict.tier is not None:
-                    found.setdefault((verdict.entity, verdict.observation), []).append(verdict)
+    lines = [line for line in entities.lines if name_of(line) in named]
+    for line in ticking(lines, ticks_of(progress, "judging", size_of(lines))):
+        for verdict in judge_entity(line, judge, known_of):
+            if verdict.tier is not None:
+                found.setdefault((verdict.entity, verdict.observation), []).append(verdict)
     return found
 
 
@@ -134,12 +139,14 @@ def _known_after(before: Before, changes: Changes, stamp: datetime) -> KnownOf:
     return known_of
 
 
-def _targets(entities: Entities, choice: Choice, patch: Patch, before: Before, judge: Judge) -> list[_Target]:
+def _targets(
+    entities: Entities, choice: Choice, patch: Patch, before: Before, judge: Judge, progress: Progress
+) -> list[_Target]:
     """Find what is meant, in the file and, where a patch only takes away, among what is set and gone."""
     assert choice.entity is not None
     also = before.settings if patch.only_takes_away else ()
     names = match_names(choice.entity, entities.names | {s.entity for s in also})
-    matches, verdicts = choice.matcher(), _judged(entities, names, judge, before.known_of)
+    matches, verdicts = choice.matcher(), _judged(entities, names, judge, before.known_of, progress)
     found = [_Target(e, text_digest(t), t, copies) for (e, t), copies in verdicts.items() if matches(t)]
     here = {(e, text_digest(t)) for e, t in verdicts} if also else set()
     for s in also:

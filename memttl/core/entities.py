@@ -12,6 +12,7 @@ from memttl.core.memory import read_lines
 from memttl.core.model import Line
 from memttl.core.oddities import Oddities
 from memttl.core.plan import refuse_foreign, refuse_unsound
+from memttl.core.progress import Progress, no_progress, ticks_of
 
 
 class Entities(NamedTuple):
@@ -26,7 +27,7 @@ class Entities(NamedTuple):
         return frozenset(map(name_of, self.lines))
 
 
-def read_entities(data: bytes, *, sound: bool) -> Entities:
+def read_entities(data: bytes, *, sound: bool, progress: Progress = no_progress) -> Entities:
     """Read the entities of a memory file. `sound`: a damaged line is refused, not passed over.
 
     Raises:
@@ -34,7 +35,7 @@ def read_entities(data: bytes, *, sound: bool) -> Entities:
         Malformed: a line is damaged (with `sound`).
     """
     odd, census, lines = Oddities(), Census(), []
-    for line in read_lines(data):
+    for line in read_lines(data, tick=ticks_of(progress, "reading", len(data))):
         census.add(line)
         odd.add(line)
         if line.is_judged:

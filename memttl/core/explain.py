@@ -15,6 +15,7 @@ from memttl.core.evidence import Evidence
 from memttl.core.judge import Judge
 from memttl.core.model import Tried, Verdict
 from memttl.core.oddities import plan_warnings
+from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import match_names
 from memttl.core.wording import instant_text, when_text
 from memttl.errors import UnknownEntity
@@ -44,6 +45,7 @@ def explain_file(
     entity: str | None = None,
     text: Callable[[str], bool] = lambda _: True,
     known_of: KnownOf | None = None,
+    progress: Progress = no_progress,
 ) -> Explanation:
     """Explain the observations of `entity` (an exact name, else a glob) whose text passes `text`; all without either.
 
@@ -51,17 +53,18 @@ def explain_file(
         UnknownEntity: nothing matches.
         Foreign: it is no file of the memory server.
     """
-    entities = read_entities(data, sound=False)
+    entities = read_entities(data, sound=False, progress=progress)
     wanted = None if entity is None else match_names(entity, entities.names)
+    lines = [line for line in entities.lines if wanted is None or name_of(line) in wanted]
     chosen = []
-    for line in entities.lines:
-        if wanted is None or name_of(line) in wanted:
-            chosen += [(v, e) for v, e in explain_entity(line, judge, known_of) if text(str(v.observation))]
+    for line in ticking(lines, ticks_of(progress, "judging", size_of(lines))):
+        chosen += [(v, e) for v, e in explain_entity(line, judge, known_of) if text(str(v.observation))]
     if not chosen and entity is not None:
         raise UnknownEntity(
             f"No observation of {entity!r} matches; there is nothing to explain.",
             hint="'*' means every entity; TEXT is a part of the text, in any case.",
         )
+    progress("explaining", 0, None)
     explained = tuple((v, tried_of(v, e, judge) if e else ()) for v, e in chosen)
     odd = entities.odd
     odd.unreadable = [v for v, _ in chosen if v.warning]

@@ -15,6 +15,7 @@ from memttl.core.digests import text_key
 from memttl.core.evidence import text_of
 from memttl.core.memory import BOM, parse_line, read_lines
 from memttl.core.model import LineKind
+from memttl.core.progress import Progress, no_progress, ticks_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST = datetime.min.replace(tzinfo=UTC)
@@ -57,10 +58,10 @@ class _Read(NamedTuple):
     held: frozenset[Observation]
 
 
-def wanted_of(data: bytes) -> dict[str, dict[str, bytes]]:
+def wanted_of(data: bytes, *, progress: Progress = no_progress) -> dict[str, dict[str, bytes]]:
     """Give the judged observations of today's file: entity -> text -> key. Entities of one name are united."""
     wanted: dict[str, dict[str, bytes]] = {}
-    for line in read_lines(data):
+    for line in read_lines(data, tick=ticks_of(progress, "reading", len(data))):
         if line.is_judged and line.record is not None:
             texts = wanted.setdefault(line.record["name"], {})
             found = map(text_of, line.record["observations"])

@@ -16,6 +16,7 @@ from memttl.core.evidence import text_of
 from memttl.core.foreign import Census
 from memttl.core.memory import BOM, line_spans, parse_line
 from memttl.core.model import Line
+from memttl.core.progress import Progress, no_progress, ticks_of
 
 _RELATION = b'{"type":"relation",'  # no entity, whatever follows: not worth a digest
 
@@ -111,11 +112,13 @@ def begin_look(known: KnownLines, days_of: DaysOf | None = None) -> Look:
     return Look(dict(known.by_digest), days_of=days_of)
 
 
-def look_at(data: bytes, known: KnownLines = NO_LINES, days_of: DaysOf | None = None) -> Look:
+def look_at(
+    data: bytes, known: KnownLines = NO_LINES, days_of: DaysOf | None = None, *, progress: Progress = no_progress
+) -> Look:
     """Look at a file's bytes."""
     look = begin_look(known, days_of)
     look.has_bom = data.startswith(BOM)
-    for number, start, end, _ in line_spans(data):
+    for number, start, end, _ in line_spans(data, tick=ticks_of(progress, "comparing", len(data))):
         look.add(data[start:end], number)
     return look
 

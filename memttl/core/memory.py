@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from memttl.core.model import Line, LineKind
+from memttl.core.progress import TICK_BYTES, Tick, no_tick
 
 BOM = b"\xef\xbb\xbf"
 # what JavaScript's trim() takes away, which is how the server finds blank lines (U+FEFF is one, U+0085 is not)
@@ -28,21 +29,28 @@ _CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity', re.DOTALL)
 _SERVER_TYPES: dict[str, LineKind] = {"entity": "entity", "relation": "relation"}
 
 
-def line_spans(data: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (number from 1, start, end, start of the next line) of each line; a BOM at the very start is left out."""
+def line_spans(data: bytes, *, tick: Tick = no_tick) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (number from 1, start, end, start of the next line) of each line; a BOM at the very start is left out.
+
+    `tick` is called with the bytes done, at about each MiB and at the end.
+    """
     start, number = (len(BOM) if data.startswith(BOM) else 0), 0
     while start < len(data):
-        number += 1
-        # LF only: the server writes raw U+2028, at which str.splitlines splits
-        end = data.find(b"\n", start)
-        after = end + 1 if end >= 0 else len(data)
-        yield number, start, (end if end >= 0 else len(data)), after
-        start = after
+        tick(start)
+        stop = min(start + TICK_BYTES, len(data))
+        while start < stop:
+            number += 1
+            # LF only: the server writes raw U+2028, at which str.splitlines splits
+            end = data.find(b"\n", start)
+            after = end + 1 if end >= 0 else len(data)
+            yield number, start, (end if end >= 0 else len(data)), after
+            start = after
+    tick(len(data))
 
 
-def read_lines(data: bytes) -> Iterator[Line]:
-    """Yield each line of the file, parsed, numbered from 1."""
-    for number, start, end, _ in line_spans(data):
+def read_lines(data: bytes, *, tick: Tick = no_tick) -> Iterator[Line]:
+    """Yield each line of the file, parsed, numbered from 1; `tick` as in `line_spans`."""
+    for number, start, end, _ in line_spans(data, tick=tick):
         yield parse_line(data[start:end], number)
 
 

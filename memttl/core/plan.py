@@ -18,6 +18,7 @@ from memttl.core.judge import Judge
 from memttl.core.memory import read_lines
 from memttl.core.model import Line, LineRemoval, Verdict
 from memttl.core.oddities import Oddities, plan_warnings
+from memttl.core.progress import Progress, no_progress, ticks_of
 from memttl.errors import Foreign, Malformed
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def make_plan(
     known_of: KnownOf | None = None,
     vanished: str = "",
     watch: Callable[[Line, list[Verdict]], None] = lambda _line, _verdicts: None,
+    progress: Progress = no_progress,
 ) -> Plan:
     """Plan a prune of the memory file whose bytes are `data`.
 
@@ -116,7 +118,7 @@ def make_plan(
         Malformed: it holds lines that the server could not read (unless `keep_malformed`).
     """
     tally = _Tally()
-    for line in read_lines(data):
+    for line in read_lines(data, tick=ticks_of(progress, "judging", len(data))):
         watch(line, _add(tally, line, judge, known_of))
     refuse_unsound(data, tally.census, [] if keep_malformed else tally.odd.malformed)
     wanted = [v for v in tally.expired if filters is None or filters.match(v)]

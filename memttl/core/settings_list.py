@@ -12,6 +12,7 @@ from memttl.core.evidence import text_of
 from memttl.core.known import EntityPins, Setting
 from memttl.core.oddities import plan_warnings
 from memttl.core.policy import Policy
+from memttl.core.progress import Progress, no_progress
 from memttl.core.selection import Choice, match_names
 
 
@@ -31,14 +32,16 @@ class SettingsList(NamedTuple):
     is_damaged: bool = False
 
 
-def list_settings(data: bytes, choice: Choice, before: Before, policy: Policy) -> SettingsList:
+def list_settings(
+    data: bytes, choice: Choice, before: Before, policy: Policy, *, progress: Progress = no_progress
+) -> SettingsList:
     """List what is set, of one entity (or glob) and text where `choice` names them.
 
     Raises:
         Foreign: it is no file of the memory server.
         UnknownEntity: neither the file nor any setting holds such an entity.
     """
-    entities = read_entities(data, sound=False)
+    entities = read_entities(data, sound=False, progress=progress)
     settings, pins = before.settings, tuple(before.entity_pins)
     if choice.entity is not None:
         named = match_names(choice.entity, entities.names | {s.entity for s in settings} | set(pins))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from memttl.core.classify import KnownOf
 from memttl.core.model import NOTHING_KNOWN, NOTHING_SET, Known
+from memttl.core.progress import Progress, no_progress
 from memttl.errors import AS_IT_WAS, LedgerDamaged, LedgerLost
 from memttl.files.state import State, mark_ledger, refusal, refuse_another_folder
 
@@ -73,7 +74,7 @@ class Knowledge:
         days_of = ledger.days_of if ledger and ledger.has_days else None
         return Knower(sightings_of, self.settings, self.entity_pins, days_of).known_of
 
-    def vanished(self, data: bytes, max_fraction: float) -> str:
+    def vanished(self, data: bytes, max_fraction: float, *, progress: Progress = no_progress) -> str:
         """Give the sentence that refuses bytes from which most of the last recorded look is gone, else ""."""
         if self._ledger is None or self.baseline is None:
             return ""
@@ -81,7 +82,7 @@ class Knowledge:
         from memttl.files.looking import vanished_words
 
         known = self._ledger.known_lines()
-        found = self._ledger.compare(look_at(data, known), known)
+        found = self._ledger.compare(look_at(data, known, progress=progress), known)
         return vanished_words(self._state, found, max_fraction, log_seen=self._ledger.log_seen)
 
 

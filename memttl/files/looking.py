@@ -18,6 +18,7 @@ from memttl.core.clock import check_stamp, stamp_of
 from memttl.core.look import Comparison, Days, DaysOf, KnownLines, Look, begin_look, look_at, note_days
 from memttl.core.memory import BOM
 from memttl.core.plan import refuse_foreign, refuse_unsound
+from memttl.core.progress import Progress, Tick, no_progress, ticks_of
 from memttl.core.vanished import vanished
 from memttl.core.wording import instant_text
 from memttl.errors import ClockBehind, NoMemoryFile, NoPermission, TryAgain
@@ -98,6 +99,7 @@ def look_in_bytes(
     own_run: str | None = None,
     days_of: DaysOf | None = None,
     days_removed: Days | None = None,
+    progress: Progress = no_progress,
 ) -> Comparison | None:
     """Record a look at bytes that the caller knows to be the memory file's; None where the clock forbids it.
 
@@ -109,7 +111,8 @@ def look_in_bytes(
     """
     with ledger_of(state, like, warn, own_run=own_run) as ledger, ledger_errors(state.ledger):
         known = ledger.known_lines(with_days=days_of is not None)
-        look = look_at(data, known, days_of)
+        look = look_at(data, known, days_of, progress=progress)
+        progress("recording", 0, None)
         note_days(look, days_removed or {})
         try:
             return keep_look(ledger, state, like, (look, known), moment)[0]
@@ -118,7 +121,9 @@ def look_in_bytes(
             return None
 
 
-def look_in_passing(path: Path, known: KnownLines, days_of: DaysOf | None = None) -> tuple[Look, os.stat_result]:
+def look_in_passing(
+    path: Path, known: KnownLines, days_of: DaysOf | None = None, *, progress: Progress = no_progress
+) -> tuple[Look, os.stat_result]:
     """Look at the memory file at rest, piece by piece, so that one of any size needs little memory. Gives its stat too.
 
     Raises:
@@ -129,7 +134,7 @@ def look_in_passing(path: Path, known: KnownLines, days_of: DaysOf | None = None
 
     def read(at: Path) -> Snapshot:
         nonlocal look
-        look, snapshot = _pass_over(at, known, days_of)
+        look, snapshot = _pass_over(at, known, days_of, progress)
         return snapshot
 
     def is_whole(_digest: bytes) -> tuple[Look, bool]:
@@ -145,7 +150,7 @@ def look_in_passing(path: Path, known: KnownLines, days_of: DaysOf | None = None
     return found, snapshot.stat
 
 
-def _pass_over(path: Path, known: KnownLines, days_of: DaysOf | None) -> tuple[Look, Snapshot]:
+def _pass_over(path: Path, known: KnownLines, days_of: DaysOf | None, progress: Progress) -> tuple[Look, Snapshot]:
     """Look at each line once; the snapshot holds the digest of the bytes in their place, nothing for an empty file."""
     for _ in range(_TRIES):
         look, digest = begin_look(known, days_of), hashlib.sha256()
@@ -156,7 +161,8 @@ def _pass_over(path: Path, known: KnownLines, days_of: DaysOf | None) -> tuple[L
                 raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
             look.has_bom = os.read(descriptor, len(BOM)) == BOM
             os.lseek(descriptor, 0, os.SEEK_SET)
-            for number, raw in enumerate(_lines_of(descriptor, digest.update), start=1):
+            met = _telling(digest.update, ticks_of(progress, "reading", before.st_size))
+            for number, raw in enumerate(_lines_of(descriptor, met), start=1):
                 look.add(raw, number)
             after = os.fstat(descriptor)
         except OSError as e:  # a disk that fails; a network folder that went away
@@ -166,6 +172,19 @@ def _pass_over(path: Path, known: KnownLines, days_of: DaysOf | None) -> tuple[L
         if identity(before) == identity(after):
             return look, Snapshot(path, digest.digest() if after.st_size else b"", after)
     raise TryAgain(f"{path} changed under every one of {_TRIES} readings; nothing was done.")
+
+
+def _telling(met: Callable[[bytes], None], tick: Tick) -> Callable[[bytes], None]:
+    """Give what meets every piece of a file, and tells how many bytes went by before it."""
+    done = 0
+
+    def meet(piece: bytes) -> None:
+        nonlocal done
+        tick(done)
+        done += len(piece)
+        met(piece)
+
+    return meet
 
 
 def _lines_of(descriptor: int, met: Callable[[bytes], None]) -> Iterator[bytes]:

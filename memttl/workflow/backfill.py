@@ -6,7 +6,6 @@ Called by `commands/backfill.py`. The memory file is read, never written.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from memttl.core.history import BirthFinder, Wanted, wanted_of
 from memttl.core.judge import make_judge
 from memttl.core.look import look_at
 from memttl.core.plan import make_plan, refuse_unsound
+from memttl.core.progress import Progress
 from memttl.core.sightings import Births
 from memttl.core.wording import day_words
 from memttl.files import audit
@@ -32,7 +32,6 @@ from memttl.files.snapshot import read_settled
 from memttl.files.state import State, prepare, state_of
 from memttl.settings import Settings
 
-Progress = Callable[[int, int], None]
 _SHOWN = 5  # labels of versions in one warning
 
 
@@ -44,25 +43,18 @@ class Sources(NamedTuple):
     date: datetime | None = None
 
 
-def backfill(
-    settings: Settings,
-    sources: Sources,
-    *,
-    dry_run: bool = False,
-    on_progress: Progress = lambda done, total: None,
-) -> BackfillOutcome:
+def backfill(settings: Settings, sources: Sources, *, dry_run: bool = False) -> BackfillOutcome:
     """Find earlier births of one memory file's observations, and record them unless it is a dry run.
-
-    `on_progress` is called with how many versions of the git history were read, and how many there are.
 
     Raises:
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
     snapshot, _ = read_settled(settings.memory, _sound)
-    finder = BirthFinder(wanted_of(snapshot.data), min(settings.now, settings.clock))
+    wanted = wanted_of(snapshot.data, progress=settings.progress)
+    finder = BirthFinder(wanted, min(settings.now, settings.clock))
     warnings = [*settings.warnings, *unfinished(state)]
-    versions = _meet_all(finder, sources, settings.memory, warnings, on_progress)
+    versions = _meet_all(finder, sources, settings.memory, warnings, settings.progress)
     births = _births_of(finder)
     with knowledge_of(state, must_know=True) as knowledge, knowledge.steady():
         outcome = _planned(settings, snapshot.data, finder, births, knowledge)
@@ -87,8 +79,9 @@ def _planned(
     """Say what these births change: ages before and after, and what a prune would then remove."""
     stamp = check_stamp(stamp_of(settings.now, settings.clock, knowledge.newest))
     judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
-    wanted, later = wanted_of(data), knowledge.known_with(births, stamp)
-    vanished = knowledge.vanished(data, settings.policy.max_vanished_fraction)
+    progress = settings.progress
+    wanted, later = wanted_of(data, progress=progress), knowledge.known_with(births, stamp)
+    vanished = knowledge.vanished(data, settings.policy.max_vanished_fraction, progress=progress)
     return BackfillOutcome(
         file=settings.named,
         now=settings.now_here,
@@ -99,9 +92,9 @@ def _planned(
         found=len(finder.births),
         moved=_moved(wanted, finder, knowledge),
         not_taken=tuple(finder.not_taken),
-        before=ages_of(data, judge, knowledge.known_of),
-        after=ages_of(data, judge, later),
-        plan=make_plan(data, judge, known_of=later, vanished=vanished),
+        before=ages_of(data, judge, knowledge.known_of, progress=progress),
+        after=ages_of(data, judge, later, progress=progress),
+        plan=make_plan(data, judge, known_of=later, vanished=vanished, progress=progress),
     )
 
 
@@ -111,14 +104,15 @@ def _sound(data: bytes) -> tuple[None, bool]:
     return None, False
 
 
-def _meet_all(finder: BirthFinder, sources: Sources, memory: Path, warnings: list[str], on_progress: Progress) -> int:
+def _meet_all(finder: BirthFinder, sources: Sources, memory: Path, warnings: list[str], progress: Progress) -> int:
     """Let the finder meet every old version; give how many there were."""
     copies = sorted((copy_version(Path(c), sources.date) for c in sources.copies), key=lambda v: v.when)
     for copy in copies:
         finder.meet(copy)
     count = len(copies)
     if sources.git:
-        history = git_versions(memory, on_progress=on_progress)
+        progress("walking the history", 0, None)
+        history = git_versions(memory, on_progress=lambda n, m: progress(f"reading version {n} of {m}", n, m))
         for version in history:
             finder.meet(version)
         count += len(history)
@@ -149,6 +143,7 @@ def _moved(wanted: Wanted, finder: BirthFinder, knowledge: Knowledge) -> int:
 
 def _record(settings: Settings, state: State, like: os.stat_result, births: Births, warnings: list[str]) -> None:
     """Write the births under the lock, and a line of it into the audit log."""
+    settings.progress("recording", 0, None)
     prepare(state, like)
     with locked(state, like), ledger_of(state, like, warnings.append) as ledger, ledger_errors(state.ledger):
         stamp = check_stamp(stamp_of(settings.now, settings.clock, ledger.newest))

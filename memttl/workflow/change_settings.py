@@ -67,7 +67,7 @@ def _look(settings: Settings, wish: Wish, knowledge: Knowledge) -> tuple[Snapsho
 
     def look(data: bytes) -> tuple[Changes, bool]:
         with knowledge.steady():
-            return plan_changes(data, wish, before, judge, stamp), False
+            return plan_changes(data, wish, before, judge, stamp, progress=settings.progress), False
 
     return read_settled(settings.memory, look)
 
@@ -86,6 +86,7 @@ def _record(settings: Settings, state: State, snapshot: Snapshot, planned: Chang
     from memttl.files.state import prepare
 
     like, told = snapshot.stat, list[str]()
+    settings.progress("recording", 0, None)
     prepare(state, like)
     with locked(state, like), ledger_of(state, like, told.append) as ledger, ledger_errors(state.ledger):
         stamp = _stamp(settings, ledger.newest)

@@ -35,7 +35,14 @@ def _explain(settings: Settings, choice: Choice, knowledge: Knowledge) -> Explai
     def look(data: bytes) -> tuple[Explanation | UnknownEntity, bool]:
         try:
             with knowledge.steady():
-                found = explain_file(data, judge, entity=choice.entity, text=matches, known_of=knowledge.known_of)
+                found = explain_file(
+                    data,
+                    judge,
+                    entity=choice.entity,
+                    text=matches,
+                    known_of=knowledge.known_of,
+                    progress=settings.progress,
+                )
         except UnknownEntity as e:  # of half of a file, it proves nothing
             return e, any(line.kind == "malformed" for line in read_lines(data))
         return found, found.is_damaged

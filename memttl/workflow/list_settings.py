@@ -30,7 +30,7 @@ def listed_settings(settings: Settings, choice: Choice) -> ListOutcome:
 
     def look(data: bytes) -> tuple[SettingsList | UnknownEntity, bool]:
         try:
-            found = list_settings(data, choice, before, settings.policy)
+            found = list_settings(data, choice, before, settings.policy, progress=settings.progress)
         except UnknownEntity as e:  # of half of a file, it proves nothing
             return e, any(line.kind == "malformed" for line in read_lines(data))
         return found, found.is_damaged

@@ -162,7 +162,8 @@ def _plan(data: bytes, settings: Settings, request: Request, knowledge: Knowledg
         force=request.force,
         approval=approval,
         known_of=knowledge.known_of,
-        vanished=knowledge.vanished(data, settings.policy.max_vanished_fraction),
+        vanished=knowledge.vanished(data, settings.policy.max_vanished_fraction, progress=settings.progress),
+        progress=settings.progress,
     )
 
 
@@ -188,7 +189,12 @@ def _write(
     from memttl.files.removal import remove  # here, so that a dry run does not pay for it
     from memttl.files.writing import writing
 
-    with writing(state, snapshot.stat, _options(request, step)) as session:
+    def told(name: str) -> None:
+        settings.progress("writing", 0, None)
+        step(name)
+
+    settings.progress("writing", 0, None)
+    with writing(state, snapshot.stat, _options(request, told)) as session:
         with ledger_of(state, snapshot.stat, session.warn):
             pass  # made before anything is written: a backup without a ledger is that of a lost one
         # opened anew: what the user pinned while the question waited must hold
@@ -240,6 +246,7 @@ def _keep_look(
             own_run=outcome.run,
             days_of=day_reader(settings.policy, settings.now),
             days_removed=days_removed(outcome.plan.removals if outcome.applied else (), settings.policy),
+            progress=settings.progress,
         )
         step("ledger written")
     except MemttlError as e:

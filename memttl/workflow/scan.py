@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memttl.core.classify import day_reader
 from memttl.core.clock import check_clock, check_stamp
-from memttl.core.look import NO_LINES, Comparison
+from memttl.core.look import NO_LINES, Comparison, KnownLines, Look
 from memttl.core.oddities import BOM_WORDS, too_deep_words
 from memttl.core.scan_outcome import ScanOutcome
 from memttl.files import audit
@@ -33,7 +33,11 @@ def scan(settings: Settings, *, accept_vanished: bool = False) -> ScanOutcome:
     # what is no memory file is refused before a folder is made beside it
     check_stamp(min(settings.now, settings.clock))
     days_of = day_reader(settings.policy, settings.now)
-    first = None if os.path.isdir(state.beside) else look_in_passing(settings.memory, NO_LINES, days_of)
+
+    def look_from(known: KnownLines) -> tuple[Look, os.stat_result]:
+        return look_in_passing(settings.memory, known, days_of, progress=settings.progress)
+
+    first = None if os.path.isdir(state.beside) else look_from(NO_LINES)
     like = first[1] if first else _stat(settings.memory)
     warnings = [*settings.warnings, *server_leftovers(settings.memory, now=time.time()), *unfinished(state)]
     prepare(state, like)
@@ -46,7 +50,7 @@ def scan(settings: Settings, *, accept_vanished: bool = False) -> ScanOutcome:
         known = ledger.known_lines(with_days=days_of is not None)
         # the first look will do where it was at these very bytes and there is nothing to compare it with
         reused = first and known.are_none and identity(first[1]) == identity(_stat(settings.memory))
-        look = first[0] if first and reused else look_in_passing(settings.memory, known, days_of)[0]
+        look = first[0] if first and reused else look_from(known)[0]
         log_seen = ledger.log_seen  # before the look is recorded, which moves it
 
         def refuse(met: Comparison) -> str:
@@ -58,6 +62,7 @@ def scan(settings: Settings, *, accept_vanished: bool = False) -> ScanOutcome:
             return words
 
         moment = Moment(settings.now, settings.clock)
+        settings.progress("recording", 0, None)
         found, refusal = keep_look(ledger, state, like, (look, known), moment, refuse=refuse)
         baseline = ledger.baseline
     warnings += [BOM_WORDS] if look.has_bom else []
