@@ -59,6 +59,10 @@ def test_help_needs_nothing_of_the_work() -> None:
     assert not {"orjson", "memttl.core.plan", "memttl.settings", "memttl.commands.progress"} & imported_by("--help")
 
 
+def test_run_in_a_pipe_does_not_pay_for_a_progress_bar() -> None:
+    assert "memttl.commands.progress" not in imported_by("prune", "-n", "--file", FIXTURES / "memory/example.jsonl")
+
+
 def test_dry_run_with_the_built_in_policy_builds_no_policy_model() -> None:
     assert "memttl.core.policy_file" not in imported_by("prune", "-n", "--file", FIXTURES / "memory/example.jsonl")
 

@@ -52,6 +52,12 @@ class Output(NamedTuple):
         return sys.stdout is not None and sys.stdout.isatty()
 
     @property
+    def shows_progress(self) -> bool:
+        """True when a person sees stderr on a screen on which a line can be drawn again and again."""
+        is_screen = sys.stderr is not None and sys.stderr.isatty()
+        return is_screen and not self.quiet and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+
+    @property
     def width(self) -> int:
         """Columns of the terminal."""
         # a question shows its plan on stderr, which may be a terminal when stdout is a pipe

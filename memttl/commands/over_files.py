@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import put, say
-from memttl.commands.progress import progress_bar
-from memttl.core.progress import Progress
+from memttl.core.progress import Progress, no_progress
 from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, MemttlError
 from memttl.report.documents import error_document, of_files, to_text
 from memttl.report.text import visible
@@ -21,29 +21,36 @@ R = TypeVar("R")
 
 
 class Faces(NamedTuple):
-    """How one kind of result is shown: as an exit code, as a document, and on stdout."""
+    """How one kind of result is shown: as an exit code, as a document, and on stdout.
+
+    `show_all` shows those of all files together, where a format is one result whatever the number of files; it is
+    called with `--quiet` too. `emit` takes the document of `--json`, where that does not go to stdout.
+    """
 
     code: Callable[[Any], ExitCode]
     document: Callable[[Any], dict[str, Any]]
-    show: Callable[[Any], None]
+    show: Callable[[Any], None] = lambda _: None
+    show_all: Callable[[list[Any]], None] = lambda _: None
+    emit: Callable[[str], None] = put
 
 
-def over_files(
-    given: Given,
-    output: Output,
-    use_case: Callable[[Settings], R],
-    faces: Faces,
-    *,
-    emit: Callable[[str], None] = put,
-) -> ExitCode:
+def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], faces: Faces) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
-    `emit` takes the document of `--json`, where that does not go to stdout. With several files an error of one does not
-    stop the others, but for Ctrl-C, which stops before the next; with one it is raised for `cli.py` to print.
+    With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
+    it is raised for `cli.py` to print.
     """
     names = memory_files(given, os.environ)
-    with progress_bar(output) as progress:
+    with _progress(output) as progress:
         return _each(names, output, faces, progress, lambda name: _one(name, given, output, use_case, progress))
+
+
+def _progress(output: Output) -> AbstractContextManager[Progress]:
+    if not output.shows_progress:
+        return nullcontext(no_progress)
+    from memttl.commands.progress import progress_bar  # here, so that a run in a pipe does not pay for it
+
+    return progress_bar()
 
 
 def _each(
@@ -51,6 +58,7 @@ def _each(
 ) -> ExitCode:
     codes: list[ExitCode] = []
     documents: list[dict[str, Any]] = []
+    results: list[Any] = []
     for name in names:
         try:
             result = result_of(name)
@@ -65,6 +73,7 @@ def _each(
                 break
             continue
         progress("preparing the result", 0, None)
+        results.append(result)
         codes.append(faces.code(result))
         documents.append(faces.document(result))
         if not (output.json or output.quiet):
@@ -72,7 +81,9 @@ def _each(
         elif output.quiet and not output.json and codes[-1] == ExitCode.LIMIT:
             say("\n".join(f"memttl: {visible(name)}: {visible(r)}" for r in documents[-1]["refusals"]))
     if output.json:
-        _print(lambda: emit(to_text(of_files(documents))), documents)
+        _print(lambda: faces.emit(to_text(of_files(documents))), documents)
+    elif results:
+        _print(lambda: faces.show_all(results), documents)
     return max(codes)
 
 

@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from memttl.commands.options import Output
 from memttl.commands.printing import before_printing
-from memttl.core.progress import Progress, no_progress
+from memttl.core.progress import Progress
 
 DELAY_S = 0.5  # of silence, before there is anything to see
 FRAME_S = 0.1
@@ -28,11 +27,8 @@ _NARROWEST = 6
 
 
 @contextmanager
-def progress_bar(output: Output) -> Iterator[Progress]:
-    """Give what the work is to tell how far it is; a bar shows it after half a second, where a person looks at one."""
-    if not _is_wanted(output):
-        yield no_progress
-        return
+def progress_bar() -> Iterator[Progress]:
+    """Give what the work is to tell how far it is: after half a second a bar on stderr, a terminal, shows it."""
     bar = Bar(sys.stderr.fileno())
     before_printing(bar.clear)
     try:
@@ -41,11 +37,6 @@ def progress_bar(output: Output) -> Iterator[Progress]:
     finally:
         bar.end()
         before_printing(None)
-
-
-def _is_wanted(output: Output) -> bool:
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return is_terminal and not output.quiet and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
 
 
 class Stand(NamedTuple):

@@ -96,17 +96,14 @@ def report(
     chosen = _format(format_, json=json)
     output = Output(chosen == "json", quiet, verbose, color)
     sink = _Sink(output_file, output)
-    outcomes: list[ReportOutcome] = []
-    faces = Faces(lambda outcome: outcome.exit_code, report_document, lambda _: None)
-
-    def one(settings: Settings) -> ReportOutcome:
-        outcomes.append(_one(settings, query, sink, output))
-        return outcomes[-1]
-
-    code = over_files(Given(words(file), policy, now), output, one, faces, emit=sink.put)
-    if outcomes and chosen != "json":
-        _show(outcomes, chosen, output, sink)
-    return code
+    faces = Faces(
+        code=lambda outcome: outcome.exit_code,
+        document=report_document if output.json else lambda _: {},
+        show_all=lambda outcomes: _show(outcomes, chosen, output, sink),
+        emit=sink.put,
+    )
+    given = Given(words(file), policy, now)
+    return over_files(given, output, lambda settings: _one(settings, query, sink, output), faces)
 
 
 def _format(named: str | None, *, json: bool) -> str:

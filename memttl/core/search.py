@@ -19,6 +19,7 @@ from memttl.core.model import Line, Verdict
 from memttl.core.needle import Needle, needle_of
 from memttl.core.oddities import Oddities, plan_warnings
 from memttl.core.plan import refuse_foreign
+from memttl.core.progress import Progress, no_progress, ticks_of
 from memttl.core.selection import Filters, make_filters
 from memttl.errors import UsageError
 
@@ -103,7 +104,14 @@ def read_expired(word: str) -> Expired:
     raise UsageError(f"--expired {word!r} is none of {', '.join(get_args(Expired))}; nothing was done.")
 
 
-def search_file(data: bytes, query: Query, judge: Judge, *, known_of: KnownOf | None = None) -> Found:
+def search_file(
+    data: bytes,
+    query: Query,
+    judge: Judge,
+    *,
+    known_of: KnownOf | None = None,
+    progress: Progress = no_progress,
+) -> Found:
     """Search the bytes of a memory file; its damaged lines are passed over.
 
     Raises:
@@ -111,11 +119,15 @@ def search_file(data: bytes, query: Query, judge: Judge, *, known_of: KnownOf | 
         UsageError: the policy has no tier that the query names.
         Foreign: it is no file of the memory server.
     """
-    entities, relations, odd = _read(data)
+    entities, relations, odd = _read(data, progress)
     heads = [(str(r.get("name")), _text(r.get("entityType"))) for _, r in entities] if query.types else ()
     filters = make_filters((), query.types, query.tiers, heads=heads, known_tiers=list(judge.policy.tiers))
     search = _Search(query, needle_of(query.text), filters, judge, known_of)
-    results = [search.entity(line, record) for line, record in entities]
+    results = []
+    for place, (line, record) in enumerate(entities):
+        if place % 256 == 0:
+            progress("searching", place, len(entities))
+        results.append(search.entity(line, record))
     found = tuple(entity for entity, _ in results if entity is not None)
     odd.unreadable = [v for entity in found for v in entity.verdicts if v.warning]
     names = {entity.name for entity in found if entity.name is not None}
@@ -132,10 +144,10 @@ def _is_name(end: Any, names: set[str]) -> bool:
     return isinstance(end, str) and end in names
 
 
-def _read(data: bytes) -> tuple[list[tuple[Line, dict[str, Any]]], list[FoundRelation], Oddities]:
+def _read(data: bytes, progress: Progress) -> tuple[list[tuple[Line, dict[str, Any]]], list[FoundRelation], Oddities]:
     odd, census = Oddities(), Census()
     entities, relations = [], []
-    for line in read_lines(data):
+    for line in read_lines(data, tick=ticks_of(progress, "reading", len(data))):
         census.add(line)
         odd.add(line)
         if line.kind == "entity":

@@ -17,6 +17,7 @@ from memttl.core.listing import ListedAs, Window, is_undated, listed_as, window_
 from memttl.core.memory import entity_heads
 from memttl.core.model import Birth, Line, Verdict
 from memttl.core.plan import Plan, make_plan
+from memttl.core.progress import Progress, no_progress
 from memttl.core.report import Damaged, Heavy, Listed, OneDate, Query, Report, Share, Weights
 from memttl.core.selection import Filters, make_filters
 from memttl.core.tokens import (
@@ -30,7 +31,15 @@ from memttl.core.tokens import (
 _CONTINUED = bytes(range(0x80, 0xC0))  # UTF-8 bytes that do not begin a character
 
 
-def survey(data: bytes, judge: Judge, query: Query, *, known_of: KnownOf | None = None, vanished: str = "") -> Report:
+def survey(
+    data: bytes,
+    judge: Judge,
+    query: Query,
+    *,
+    known_of: KnownOf | None = None,
+    vanished: str = "",
+    progress: Progress = no_progress,
+) -> Report:
     """Report on the memory file whose bytes are `data`; damaged lines are passed over and named.
 
     `known_of` is the ledger's knowledge; `vanished` a sentence that would refuse a prune.
@@ -43,7 +52,9 @@ def survey(data: bytes, judge: Judge, query: Query, *, known_of: KnownOf | None 
     window = window_of(query.within, query.expire_before, judge.policy, judge.now)
     filters = _filters(data, judge, query)
     watcher = _Watcher(judge, query, window, filters)
-    plan = make_plan(data, judge, keep_malformed=True, known_of=known_of, vanished=vanished, watch=watcher.add)
+    plan = make_plan(
+        data, judge, keep_malformed=True, known_of=known_of, vanished=vanished, watch=watcher.add, progress=progress
+    )
     return watcher.report(data, plan)
 
 

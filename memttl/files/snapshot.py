@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from memttl.errors import Foreign, Malformed, MemttlError, NoMemoryFile, NoPermission, TryAgain
+from memttl.core.memory import read_lines
+from memttl.errors import Foreign, Malformed, MemttlError, NoMemoryFile, NoPermission, TryAgain, UnknownEntity
 
 R = TypeVar("R")
 
@@ -85,6 +86,27 @@ def read_settled(
         if error is not None:
             raise error
         return snapshot, result  # type: ignore[return-value]  # there is one where there is no error
+
+
+def read_with_damage(path: Path, look: Callable[[bytes], R], *, is_damaged: Callable[[R], bool]) -> R:
+    """Read the memory file settled for a command that only reads, and give what `look` sees in it, damaged or not.
+
+    Raises:
+        UnknownEntity: `look` finds no such entity in the whole file; of half of a file that proves nothing.
+        MemttlError: as `read_settled`.
+    """
+
+    def seen(data: bytes) -> tuple[R | UnknownEntity, bool]:
+        try:
+            found = look(data)
+        except UnknownEntity as e:
+            return e, any(line.kind == "malformed" for line in read_lines(data))
+        return found, is_damaged(found)
+
+    _, found = read_settled(path, seen)
+    if isinstance(found, UnknownEntity):
+        raise found
+    return found
 
 
 def _looked(look: Callable[[bytes], tuple[R, bool]], data: bytes) -> tuple[R | None, MemttlError | None, bool]:

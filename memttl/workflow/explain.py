@@ -5,12 +5,10 @@ from __future__ import annotations
 from memttl.core.clock import clock_warning
 from memttl.core.explain import ExplainOutcome, Explanation, explain_file
 from memttl.core.judge import make_judge
-from memttl.core.memory import read_lines
 from memttl.core.selection import Choice
-from memttl.errors import UnknownEntity
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
-from memttl.files.snapshot import read_settled
+from memttl.files.snapshot import read_with_damage
 from memttl.files.state import state_of
 from memttl.settings import Settings
 
@@ -32,24 +30,18 @@ def _explain(settings: Settings, choice: Choice, knowledge: Knowledge) -> Explai
     judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
     matches = choice.matcher()
 
-    def look(data: bytes) -> tuple[Explanation | UnknownEntity, bool]:
-        try:
-            with knowledge.steady():
-                found = explain_file(
-                    data,
-                    judge,
-                    entity=choice.entity,
-                    text=matches,
-                    known_of=knowledge.known_of,
-                    progress=settings.progress,
-                )
-        except UnknownEntity as e:  # of half of a file, it proves nothing
-            return e, any(line.kind == "malformed" for line in read_lines(data))
-        return found, found.is_damaged
+    def look(data: bytes) -> Explanation:
+        with knowledge.steady():
+            return explain_file(
+                data,
+                judge,
+                entity=choice.entity,
+                text=matches,
+                known_of=knowledge.known_of,
+                progress=settings.progress,
+            )
 
-    _, explanation = read_settled(settings.memory, look)
-    if isinstance(explanation, UnknownEntity):
-        raise explanation
+    explanation = read_with_damage(settings.memory, look, is_damaged=lambda found: found.is_damaged)
     behind = clock_warning(settings.now, knowledge.newest)
     warnings = (*settings.warnings, *knowledge.warnings, *behind, *explanation.warnings)
     return ExplainOutcome(settings.named, settings.now_here, explanation, warnings)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from memttl.core.clock import clock_warning
 from memttl.core.judge import make_judge
-from memttl.core.memory import read_lines
 from memttl.core.report import Query, Report, ReportOutcome
 from memttl.core.survey import survey
-from memttl.errors import UnknownEntity
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
-from memttl.files.snapshot import read_settled
+from memttl.files.snapshot import read_with_damage
 from memttl.files.state import state_of
 from memttl.settings import Settings
 
@@ -33,16 +31,11 @@ def report(settings: Settings, query: Query) -> ReportOutcome:
 def _report(settings: Settings, query: Query, knowledge: Knowledge) -> Report:
     judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
 
-    def look(data: bytes) -> tuple[Report | UnknownEntity, bool]:
-        try:
-            with knowledge.steady():
-                vanished = knowledge.vanished(data, settings.policy.max_vanished_fraction)
-                found = survey(data, judge, query, known_of=knowledge.known_of, vanished=vanished)
-        except UnknownEntity as e:  # of half of a file, it proves nothing
-            return e, any(line.kind == "malformed" for line in read_lines(data))
-        return found, bool(found.damaged)
+    def look(data: bytes) -> Report:
+        with knowledge.steady():
+            most = settings.policy.max_vanished_fraction
+            vanished = knowledge.vanished(data, most, progress=settings.progress)
+            known_of = knowledge.known_of
+            return survey(data, judge, query, known_of=known_of, vanished=vanished, progress=settings.progress)
 
-    _, found = read_settled(settings.memory, look)
-    if isinstance(found, UnknownEntity):
-        raise found
-    return found
+    return read_with_damage(settings.memory, look, is_damaged=lambda found: bool(found.damaged))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from memttl.core.clock import clock_warning
 from memttl.core.judge import make_judge
-from memttl.core.memory import read_lines
 from memttl.core.search import Found, Query, SearchOutcome, search_file
-from memttl.errors import UnknownEntity
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
-from memttl.files.snapshot import read_settled
+from memttl.files.snapshot import read_with_damage
 from memttl.files.state import state_of
 from memttl.settings import Settings
 
@@ -31,17 +29,11 @@ def search(settings: Settings, query: Query) -> SearchOutcome:
 def _search(settings: Settings, query: Query, knowledge: Knowledge) -> SearchOutcome:
     judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
 
-    def look(data: bytes) -> tuple[Found | UnknownEntity, bool]:
-        try:
-            with knowledge.steady():
-                found = search_file(data, query, judge, known_of=knowledge.known_of)
-        except UnknownEntity as e:  # of half of a file, it proves nothing
-            return e, any(line.kind == "malformed" for line in read_lines(data))
-        return found, found.is_damaged
+    def look(data: bytes) -> Found:
+        with knowledge.steady():
+            return search_file(data, query, judge, known_of=knowledge.known_of, progress=settings.progress)
 
-    _, found = read_settled(settings.memory, look)
-    if isinstance(found, UnknownEntity):
-        raise found
+    found = read_with_damage(settings.memory, look, is_damaged=lambda found: found.is_damaged)
     behind = clock_warning(settings.now, knowledge.newest)
     warnings = (*settings.warnings, *knowledge.warnings, *behind, *found.warnings)
     return SearchOutcome(settings.named, settings.now_here, query, found, warnings)
