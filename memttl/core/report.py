@@ -51,6 +51,11 @@ class Listed(NamedTuple):
     characters: int
     cents: int  # hundredths of an estimated token, so that sums are exact
 
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of it alone."""
+        return tokens_of(self.cents)
+
 
 class Group(NamedTuple):
     """Listed observations that stand together under a name."""
