@@ -52,3 +52,13 @@ def stamp_of(now: datetime, clock: datetime, newest: datetime | None) -> datetim
     """Give the instant of a sighting: now, but never later than the machine's clock nor earlier than `newest`."""
     stamp = min(now, clock)
     return stamp if newest is None else max(stamp, newest)
+
+
+def sighting_stamp(now: datetime, clock: datetime, newest: datetime | None) -> datetime:
+    """Give the stamp by which a command that sets something records what it names.
+
+    Raises:
+        ClockBehind: now lies behind the ledger, or before there was any memory server.
+    """
+    check_clock(now, newest)
+    return check_stamp(stamp_of(now, clock, newest))

@@ -8,16 +8,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from memttl.core.classify import day_reader, days_removed
 from memttl.core.clock import check_clock
 from memttl.core.judge import make_judge
 from memttl.core.memory import entity_heads
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
-from memttl.errors import Interrupted, MemttlError, UnknownEntity
+from memttl.errors import UnknownEntity
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.ladder import WritePath
 from memttl.files.pace import DEFAULT_PACE, Pace
@@ -27,7 +25,7 @@ from memttl.settings import Settings
 
 if TYPE_CHECKING:
     from memttl.core.selection import Filters
-    from memttl.files.removal import Removal
+    from memttl.files.pruning import Pruned, Pruning
     from memttl.files.writing import Options
 
 Step = Callable[[str], None]
@@ -87,7 +85,7 @@ def prune(
     if plan.refusals:
         return planned
     if not plan.removals:
-        return planned if planned.dry_run else _record(settings, state, snapshot, planned)
+        return planned if planned.dry_run else _record(settings, request, state, snapshot, planned)
     _refuse_hard_links(snapshot, state, request)
     if planned.dry_run:
         return planned._replace(warnings=(*planned.warnings, *read_only_warning(snapshot)))
@@ -184,105 +182,48 @@ def _filters(data: bytes, settings: Settings, request: Request) -> Filters | Non
 def _write(
     settings: Settings, request: Request, state: State, snapshot: Snapshot, planned: PruneOutcome, step: Step
 ) -> PruneOutcome:
-    """Under the lock: recover, read again, plan again within what was approved, write, and look again."""
-    from memttl.files.knowledge import ledger_of
-    from memttl.files.removal import remove  # here, so that a dry run does not pay for it
-    from memttl.files.writing import writing
+    """Write what was approved, planned again on what is there and known by then."""
+    from memttl.files.pruning import write_plan  # here, so that a dry run does not pay for it
 
-    def told(name: str) -> None:
-        settings.progress("writing", 0, None)
-        step(name)
-
-    settings.progress("writing", 0, None)
-    with writing(state, snapshot.stat, _options(request, told)) as session:
-        with ledger_of(state, snapshot.stat, session.warn):
-            pass  # made before anything is written: a backup without a ledger is that of a lost one
-        # opened anew: what the user pinned while the question waited must hold
-        with knowledge_of(state, must_know=True) as knowledge:
-            done = remove(session, _removal(settings, request, state, knowledge), planned.plan)
-        outcome = planned._replace(plan=done.plan)
-        if done.run is not None:
-            outcome = outcome._replace(applied=True, run=done.run, backup=str(done.backup))
-        if done.data is not None:
-            outcome = _keep_look(settings, state, snapshot, done.data, outcome, step)
-    if outcome.applied:
-        try:
-            _thin_backups(state, settings)
-        except KeyboardInterrupt:
-            raise Interrupted("Interrupted.", hint=f"The backup is {done.backup}.", applied=True) from None
-    return outcome._replace(warnings=(*outcome.warnings, *session.warnings))
+    done = write_plan(_pruning(settings, request, state, planned, step), snapshot, planned.plan)
+    return _after(planned, done)._replace(applied=done.run is not None, run=done.run, backup=done.backup)
 
 
-def _record(settings: Settings, state: State, snapshot: Snapshot, planned: PruneOutcome) -> PruneOutcome:
-    """Nothing is to be removed: the ledger alone records newcomers."""
-    from memttl.files.lock import locked
-    from memttl.files.state import prepare
-
-    prepare(state, snapshot.stat)
-    with locked(state, snapshot.stat):
-        return _keep_look(settings, state, snapshot, snapshot.data, planned)
-
-
-def _keep_look(
-    settings: Settings,
-    state: State,
-    snapshot: Snapshot,
-    data: bytes,
-    outcome: PruneOutcome,
-    step: Step = lambda _: None,
+def _record(
+    settings: Settings, request: Request, state: State, snapshot: Snapshot, planned: PruneOutcome
 ) -> PruneOutcome:
-    """Record the look at `data` that this run ends with; the memory file may have been written before."""
-    from memttl.files.looking import Moment, look_in_bytes
+    """Nothing is to be removed: the ledger alone records newcomers."""
+    from memttl.files.pruning import record_look
 
-    warnings: list[str] = []
-    try:
-        moment = Moment(settings.now, settings.clock)
-        found = look_in_bytes(
-            state,
-            snapshot.stat,
-            data,
-            moment,
-            warnings.append,
-            own_run=outcome.run,
-            days_of=day_reader(settings.policy, settings.now),
-            days_removed=days_removed(outcome.plan.removals if outcome.applied else (), settings.policy),
-            progress=settings.progress,
-        )
-        step("ledger written")
-    except MemttlError as e:
-        if outcome.applied:
-            e.after_the_write()
-        raise
-    except KeyboardInterrupt:
-        raise Interrupted("Interrupted before the ledger was written.", applied=outcome.applied) from None
-    fresh = tuple(w for w in warnings if w not in outcome.warnings)
-    return outcome._replace(first_seen=found.new if found else 0, warnings=(*outcome.warnings, *fresh))
+    pruning = _pruning(settings, request, state, planned, lambda _: None)
+    return _after(planned, record_look(pruning, snapshot, planned.plan))
+
+
+def _after(planned: PruneOutcome, done: Pruned) -> PruneOutcome:
+    return planned._replace(plan=done.plan, first_seen=done.first_seen, warnings=(*planned.warnings, *done.warnings))
+
+
+def _pruning(settings: Settings, request: Request, state: State, planned: PruneOutcome, step: Step) -> Pruning:
+    from memttl.files.looking import Moment
+    from memttl.files.pruning import Pruning
+
+    def plan_with(knowledge: Knowledge) -> Callable[[bytes, Approval | None], Plan]:
+        return lambda data, approval: _plan_of(data, settings, request, knowledge, approval)
+
+    return Pruning(
+        state=state,
+        command="prune",
+        policy=settings.policy,
+        moment=Moment(settings.now, settings.clock),
+        plan_with=plan_with,
+        check=lambda snapshot: _refuse_hard_links(snapshot, state, request),
+        options=_options(request, step),
+        told=planned.warnings,
+        progress=settings.progress,
+    )
 
 
 def _options(request: Request, step: Step) -> Options:
     from memttl.files.writing import Options
 
     return Options(request.write_path, request.pace, step)
-
-
-def _removal(settings: Settings, request: Request, state: State, knowledge: Knowledge) -> Removal:
-    from memttl.files.removal import Removal
-
-    return Removal(
-        command="prune",
-        memory=settings.memory,
-        policy=settings.policy,
-        now=settings.now,
-        plan_of=lambda data, approval: _plan_of(data, settings, request, knowledge, approval),
-        check=lambda snapshot: _refuse_hard_links(snapshot, state, request),
-    )
-
-
-def _thin_backups(state: State, settings: Settings) -> None:
-    from memttl.files.backups import thin_backups
-
-    policy = settings.policy
-    if policy.audit_text:  # else an undo needs the backup of every run that the log still holds
-        age = policy.backups_max_age
-        max_age = None if age.is_never else timedelta(hours=age.approximate_hours())
-        thin_backups(state.backups, datetime.now(UTC), keep=policy.backups_keep, max_age=max_age)
