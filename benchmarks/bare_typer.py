@@ -80,6 +80,25 @@ def report(
 
 
 @app.command()
+def review(
+    within: Annotated[str | None, typer.Option("--within", metavar="DURATION", help="h")] = None,
+    expire_before: Annotated[str | None, typer.Option("--expire-before", metavar="WHEN", help="h")] = None,
+    entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    type_: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="h")] = None,
+    tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def explain(
     entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from memttl import __version__
-from memttl.commands import backfill, explain, policy, prune, report, scan, search, settings
+from memttl.commands import backfill, explain, policy, prune, report, review, scan, search, settings
 from memttl.commands.options import say_error, wants_json
 from memttl.commands.printing import put, settle_streams
 from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 app.command()(prune.prune)
 app.command()(report.report)
+app.command()(review.review)
 app.command()(explain.explain)
 app.command()(search.search)
 app.command()(scan.scan)

@@ -69,6 +69,18 @@ class NeedsYes(UsageError):
         super().__init__("Standard input is no terminal, so nobody can be asked; nothing was done.")
 
 
+class NoTerminal(UsageError):
+    """A command that is a dialogue was run where nobody can answer."""
+
+    hint = (
+        "`memttl report` shows the same; `memttl set`, `memttl pin`, `memttl renew` and `memttl prune` do it without a "
+        "terminal."
+    )
+
+    def __init__(self) -> None:
+        super().__init__("Standard input is no terminal, so nothing can be gone through; nothing was done.")
+
+
 class UnknownEntity(UsageError):
     """No entity or observation of the memory file matches what was named."""
 

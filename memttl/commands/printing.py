@@ -81,16 +81,25 @@ def ask(question: str) -> bool:
         Interrupted: Ctrl-C or the end of input.
     """
     while True:
-        try:
-            # not typer.confirm: it prints a space on stdout, where only the result may stand
-            _write(sys.stderr, f"{question} [y/N]: ")
-            answer = sys.stdin.readline()
-        except KeyboardInterrupt:
-            answer = ""
-        if not answer:
-            say("")
-            raise Interrupted(f"Interrupted; {AS_IT_WAS}.")
-        word = answer.strip().lower()
+        word = read_line(f"{question} [y/N]: ", f"Interrupted; {AS_IT_WAS}.").strip().lower()
         if word in ("", "n", "no", "y", "yes"):
             return word.startswith("y")
         say("Answer y or n.")
+
+
+def read_line(prompt: str, interrupted: str) -> str:
+    """Prompt on stderr and take one line of input, with its line end.
+
+    Raises:
+        Interrupted: Ctrl-C or the end of input, in the words of `interrupted`.
+    """
+    try:
+        # not typer.prompt: it prints a space on stdout, where only the result may stand
+        _write(sys.stderr, prompt)
+        line = sys.stdin.readline()
+    except KeyboardInterrupt:
+        line = ""
+    if not line:
+        say("")
+        raise Interrupted(interrupted)
+    return line

@@ -61,6 +61,30 @@ def plan_changes(
     return changes._replace(warnings=(*plan_warnings(data, judge.policy, entities.odd), *held, *sooner))
 
 
+def plan_patches(
+    data: bytes,
+    patches: Mapping[tuple[str, str], Patch],
+    before: Before,
+    judge: Judge,
+    stamp: datetime,
+    *,
+    progress: Progress = no_progress,
+) -> Changes:
+    """Plan changes of single observations, by entity and text, each by a patch of its own; what is gone is left out.
+
+    Raises:
+        Foreign, Malformed: the file is refused as a prune refuses it.
+    """
+    entities = read_entities(data, sound=True, progress=progress)
+    here = _judged(entities, {entity for entity, _ in patches}, judge, before.known_of, progress)
+    targets = [_Target(e, text_digest(t), t, here[e, t]) for e, t in patches if (e, t) in here]
+    given = [patches[t.entity, t.text] for t in targets if t.text is not None]
+    changes, verdicts = _planned(entities, targets, given, before, judge, stamp, progress)
+    held = [v for v, patch in zip(verdicts, given, strict=True) if not patch.pinned]
+    warnings = (*_stay_pinned(held), *_sooner(changes), *_idle_tiers(changes))
+    return changes._replace(warnings=warnings)
+
+
 def _of_entities(
     entities: Entities, wish: Wish, before: Before, judge: Judge, stamp: datetime, progress: Progress
 ) -> tuple[Changes, Sequence[Verdict]]:
@@ -81,7 +105,19 @@ def _of_observations(
 ) -> tuple[Changes, Sequence[Verdict]]:
     """Change settings; with the verdicts after that on all that is meant, what stays as it is included."""
     targets = _targets(entities, wish.choice, patch, before, judge, progress)
-    changes = _changes(targets, _patches(targets, wish, patch, judge), before)
+    return _planned(entities, targets, _patches(targets, wish, patch, judge), before, judge, stamp, progress)
+
+
+def _planned(
+    entities: Entities,
+    targets: Sequence[_Target],
+    patches: Sequence[Patch],
+    before: Before,
+    judge: Judge,
+    stamp: datetime,
+    progress: Progress,
+) -> tuple[Changes, Sequence[Verdict]]:
+    changes = _changes(targets, patches, before)
     was = {(t.entity, t.text): t.copies for t in targets if t.text is not None}
     named = {target.entity for target in targets}
     will_be = _judged(entities, named, judge, _known_after(before, changes, stamp), progress)
@@ -182,8 +218,13 @@ def _patches(targets: Sequence[_Target], wish: Wish, patch: Patch, judge: Judge)
             f"{noun} in a tier that never expires: {places}; nothing was renewed.",
             hint="Give --for, such as --for 90d; or name the others by TEXT.",
         )
+    return [renewal(ttl, judge) for ttl in longest]
+
+
+def renewal(keep_for: Duration, judge: Judge) -> Patch:
+    """Give the patch that keeps an observation from now on for so long."""
     start, zone = judge.now.replace(microsecond=0), judge.policy.zone
-    return [Patch(expires=expires_after(start, ttl, zone) or "never") for ttl in longest]
+    return Patch(expires=expires_after(start, keep_for, zone) or "never")
 
 
 def _head(text: str) -> str:
@@ -230,6 +271,20 @@ def _sooner(changes: Changes) -> list[str]:
         return []
     count = "1 observation" if len(sooner) == 1 else f"{len(sooner)} observations"
     return [f"this lets {count} go earlier than before, not later: {some([repr(e) for e in dict.fromkeys(sooner)])}"]
+
+
+def _idle_tiers(changes: Changes) -> list[str]:
+    """Say where a tier that is set does not decide, since an expiry or a TTL was set before, which counts more."""
+    idle = [
+        c.entity
+        for c in changes.observations
+        if c.patch.tier is not None and (c.after.expires is not None or c.after.ttl is not None)
+    ]
+    if not idle:
+        return []
+    count = "1 observation keeps" if len(idle) == 1 else f"{len(idle)} observations keep"
+    places = some([repr(e) for e in dict.fromkeys(idle)])
+    return [f"{count} the expiry or TTL that was set before, which counts more than a tier: {places}"]
 
 
 def _stay_pinned(verdicts: Iterable[Verdict]) -> list[str]:

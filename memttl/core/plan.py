@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,10 +42,13 @@ class Counts(NamedTuple):
     malformed_lines: int = 0
 
 
-class Approval(NamedTuple):
-    """The most that may go: what a shown plan named. Counted, since one entity may hold the same text twice."""
+Texts = Counter[tuple[str, str]]  # by entity and `repr` of the element; one entity may hold the same text twice
 
-    observations: Counter[tuple[str, str]]
+
+class Approval(NamedTuple):
+    """The most that may go: what a shown plan named."""
+
+    observations: Texts
     lines: Counter[bytes]
 
 
@@ -74,7 +77,12 @@ class Plan(NamedTuple):
     @property
     def approval(self) -> Approval:
         """What a person approves by approving this plan."""
-        return Approval(Counter(_key(v) for v in self.removals), Counter(r.raw for r in self.lines))
+        return Approval(texts_of(self.removals), Counter(r.raw for r in self.lines))
+
+
+def texts_of(verdicts: Iterable[Verdict]) -> Texts:
+    """Count observations as an approval does."""
+    return Counter(map(_key, verdicts))
 
 
 def _key(verdict: Verdict) -> tuple[str, str]:
@@ -89,6 +97,7 @@ class _Tally:
     kinds: Counter[str] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
     expired: list[Verdict] = field(default_factory=list)
+    chosen: list[Verdict] = field(default_factory=list)
     next_due: list[Verdict] = field(default_factory=list)
     review_due: list[Verdict] = field(default_factory=list)
     odd: Oddities = field(default_factory=Oddities)
@@ -102,6 +111,7 @@ def make_plan(
     keep_malformed: bool = False,
     force: bool = False,
     approval: Approval | None = None,
+    chosen: Texts | None = None,
     known_of: KnownOf | None = None,
     vanished: str = "",
     watch: Callable[[Line, list[Verdict]], None] = lambda _line, _verdicts: None,
@@ -109,9 +119,10 @@ def make_plan(
 ) -> Plan:
     """Plan a prune of the memory file whose bytes are `data`.
 
-    `filters` narrow what goes; `force` lifts the two prune limits; `approval` is the most that may go; `known_of` is
-    the ledger's knowledge; `vanished` a sentence that refuses it all, which nothing lifts; `watch` is shown each line
-    and the verdicts on it.
+    `filters` narrow what goes; `force` lifts the two prune limits; `approval` is the most that may go; `chosen` are
+    what a person chose to drop one by one, which goes in place of what has expired; `known_of` is the ledger's
+    knowledge; `vanished` a sentence that refuses it all, which nothing lifts; `watch` is shown each line and the
+    verdicts on it.
 
     Raises:
         Foreign: it is no file of the memory server.
@@ -119,9 +130,13 @@ def make_plan(
     """
     tally = _Tally()
     for line in read_lines(data, tick=ticks_of(progress, "judging", len(data))):
-        watch(line, _add(tally, line, judge, known_of))
+        verdicts = _add(tally, line, judge, known_of)
+        watch(line, verdicts)
+        if chosen:
+            tally.chosen += [v for v in verdicts if _key(v) in chosen]
     refuse_unsound(data, tally.census, [] if keep_malformed else tally.odd.malformed)
-    wanted = [v for v in tally.expired if filters is None or filters.match(v)]
+    expired = [v for v in tally.expired if filters is None or filters.match(v)]
+    wanted = expired if chosen is None else _dropped(tally.chosen, chosen)
     removals = _approved(wanted, approval)
     lines: tuple[LineRemoval, ...] = ()
     if judge.policy.remove_empty_entities:
@@ -220,15 +235,27 @@ def malformed_message(lines: list[Line], *, shown: int = 50) -> str:
 
 
 def _approved(wanted: list[Verdict], approval: Approval | None) -> list[Verdict]:
-    if approval is None:
-        return wanted
-    left = approval.observations.copy()
+    return wanted if approval is None else _within(wanted, approval.observations)
+
+
+def _within(wanted: Iterable[Verdict], most: Texts) -> list[Verdict]:
+    left = most.copy()
     removals = []
     for verdict in wanted:
         if left[_key(verdict)] > 0:
             left[_key(verdict)] -= 1
             removals.append(verdict)
     return removals
+
+
+def _dropped(found: Iterable[Verdict], chosen: Texts) -> list[Verdict]:
+    """Give what goes since somebody chose it: of several copies those that are due first, and never a pinned one."""
+    due_first = sorted(
+        (v for v in found if not v.pinned),
+        key=lambda v: (not v.expired, not v.review_due, v.expires_at is None, v.expires_at),
+    )
+    going = sorted(_within(due_first, chosen), key=lambda v: (v.line, v.index))
+    return [v._replace(action="prune", reason=f"dropped in review; {v.reason}") for v in going]
 
 
 def _counts(tally: _Tally, removals: list[Verdict]) -> Counts:

@@ -6,7 +6,6 @@ plan is done. Where more than the approved texts would have to be judged anew, i
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple
 
 import orjson
@@ -14,10 +13,8 @@ import orjson
 from memttl.core.cut import check_cut, cut_line
 from memttl.core.memory import BOM, line_spans, parse_line
 from memttl.core.model import Line
-from memttl.core.plan import Plan
+from memttl.core.plan import Plan, Texts
 from memttl.core.policy import Policy
-
-Texts = Counter[tuple[str, str]]
 
 
 class Cut(NamedTuple):

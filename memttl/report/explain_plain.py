@@ -12,26 +12,30 @@ from memttl.report.text import age_words, expiry_words, observation_text, visibl
 
 def render(answer: ExplainOutcome) -> str:
     """Give each explained observation as a block of lines."""
-    blocks = [_block(v, tried, answer) for v, tried in answer.explanation.verdicts]
+    blocks = [block(v, tried, answer.now) for v, tried in answer.explanation.verdicts]
     return "\n".join(blocks) if blocks else "No observation matches.\n"
 
 
-def _block(verdict: Verdict, tried: tuple[Tried, ...], answer: ExplainOutcome) -> str:
-    now = answer.now
+def block(verdict: Verdict, tried: tuple[Tried, ...], now: datetime) -> str:
+    """Give one observation, its verdict, and all that was tried on it, as lines."""
     place = f"{visible(verdict.entity)} ({visible(verdict.entity_type or 'no type')}), line {verdict.line}"
-    rows = [
+    lines = [place, f"  {observation_text(verdict.observation)}"]
+    lines += [f"  {name:<8} {words}" for name, words in rows(verdict, now)]
+    for step in tried:
+        sign = "+" if step.matched else "-"
+        lines.append(f"  {'tried':<8} {sign} {step.kind} {visible(step.what)}: {visible(step.note)}")
+    return "\n".join(lines) + "\n"
+
+
+def rows(verdict: Verdict, now: datetime) -> list[tuple[str, str]]:
+    """Give verdict, tier, birth and expiry as pairs of a name and words; of an element without text the verdict."""
+    found = [
         ("verdict", f"{verdict.action}: {verdict.reason}"),
         ("tier", f"{verdict.tier}" + (f" (rule {verdict.rule})" if verdict.rule else "")),
         ("birth", _birth(verdict, now)),
         ("expiry", expiry_words(verdict, now)),
     ]
-    lines = [place, f"  {observation_text(verdict.observation)}"]
-    shown = rows if verdict.tier is not None else rows[:1]
-    lines += [f"  {name:<8} {visible(words)}" for name, words in shown]
-    for step in tried:
-        sign = "+" if step.matched else "-"
-        lines.append(f"  {'tried':<8} {sign} {step.kind} {visible(step.what)}: {visible(step.note)}")
-    return "\n".join(lines) + "\n"
+    return [(name, visible(words)) for name, words in (found if verdict.tier is not None else found[:1])]
 
 
 def _birth(verdict: Verdict, now: datetime) -> str:

@@ -30,7 +30,7 @@ def render(outcome: PruneOutcome, *, width: int, color: bool, with_plan: bool = 
             console.print(Text(title, style="bold"))
             for verdict in verdicts:
                 console.print(_verdict_row(verdict, outcome, widths))
-        for line in whole_lines(outcome):
+        for line in whole_lines(outcome.plan):
             console.print(Text(line))
         console.print()
     for line in closing(outcome, with_plan=with_plan):

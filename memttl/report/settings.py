@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from memttl.core.asked import asked_document
-from memttl.core.changes import Change, PinChange
+from memttl.core.changes import Change, Changes, PinChange
 from memttl.core.model import Expiry, UserSettings, Verdict
 from memttl.core.settings_list import Listed
 from memttl.core.settings_outcome import ChangeOutcome, ListOutcome
@@ -32,7 +32,7 @@ def render(outcome: ChangeOutcome, *, with_plan: bool = True, width: int | None 
 
     Texts are shortened to `width` columns where a screen has so many.
     """
-    lines = [*_plan(outcome, width)] if with_plan else []
+    lines = [*plan_lines(outcome.changes, outcome.now, width)] if with_plan else []
     return "".join(visible(line) + "\n" for line in (*lines, *_closing(outcome, with_plan=with_plan)))
 
 
@@ -41,16 +41,17 @@ def question(outcome: ChangeOutcome) -> str:
     return visible(f"{_VERBS[outcome.command][2]} {_count(outcome)} of {outcome.file}?")
 
 
-def _plan(outcome: ChangeOutcome, width: int | None) -> Iterator[str]:
-    for entity, changes in groupby(outcome.changes.observations, key=lambda c: c.entity):
+def plan_lines(changes: Changes, now: datetime, width: int | None) -> Iterator[str]:
+    """Give what changes, grouped by entity, and an empty line below; texts are shortened to `width` columns."""
+    for entity, of_entity in groupby(changes.observations, key=lambda c: c.entity):
         yield entity
-        for change in changes:
-            before, after = (_settings(asked, outcome.now) for asked in (change.before, change.after))
-            yield f"  - {before} -> {after}{_expiries(change, outcome)}"
+        for change in of_entity:
+            before, after = (_settings(asked, now) for asked in (change.before, change.after))
+            yield f"  - {before} -> {after}{_expiries(change, now)}"
             yield _cut(f"    {_text(change.text, change.digest)}", width)
-    for pin in outcome.changes.entity_pins:
+    for pin in changes.entity_pins:
         yield _pin(pin)
-    if not outcome.changes.are_none:
+    if not changes.are_none:
         yield ""
 
 
@@ -76,17 +77,17 @@ def _when(when: Expiry | None, now: datetime) -> str | None:
     return f"{in_zone(when, now.tzinfo or UTC):%Y-%m-%d %H:%M %Z}"
 
 
-def _expiries(change: Change, outcome: ChangeOutcome) -> str:
+def _expiries(change: Change, now: datetime) -> str:
     if change.was is None or change.will_be is None:
         return "; gone from the file"
-    before, after = _expiry(change.was, outcome), _expiry(change.will_be, outcome)
+    before, after = _expiry(change.was, now), _expiry(change.will_be, now)
     return f"; expiry {before}" + (f" -> {after}" if after != before else ", as before")
 
 
-def _expiry(verdict: Verdict, outcome: ChangeOutcome) -> str:
+def _expiry(verdict: Verdict, now: datetime) -> str:
     if verdict.expires_at is None:
         return "never"
-    return day_words(verdict.expires_at, outcome.now.tzinfo or UTC) + (" (has come)" if verdict.expired else "")
+    return day_words(verdict.expires_at, now.tzinfo or UTC) + (" (has come)" if verdict.expired else "")
 
 
 def _text(text: str | None, digest: str) -> str:
@@ -135,11 +136,16 @@ def change_document(outcome: ChangeOutcome) -> dict[str, Any]:
         "recorded": outcome.run is not None,
         "dry_run": outcome.dry_run,
         "run": outcome.run,
-        "changes": [_change_document(change) for change in changes.observations],
+        "changes": change_documents(changes),
         "entity_pins": pins,
         "unchanged": changes.unchanged,
         "warnings": list(outcome.warnings),
     }
+
+
+def change_documents(changes: Changes) -> list[dict[str, Any]]:
+    """Give the change of each observation."""
+    return [_change_document(change) for change in changes.observations]
 
 
 def _change_document(change: Change) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""`memttl review`: a dialogue at a terminal about what is due, one at a time, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from memttl.commands.asking import Shown, warn_of_the_rest
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.printing import can_ask, put, read_line, say
+from memttl.commands.prune import Entity, Tier, Type
+from memttl.errors import NoTerminal, UsageError
+
+if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
+    from memttl.core.review import Dialogue, Show
+    from memttl.core.review_deck import Deck
+    from memttl.core.review_outcome import ReviewOutcome
+    from memttl.report.review import Style
+    from memttl.settings import Settings
+    from memttl.workflow.review import Request
+
+Within = Annotated[
+    str | None, typer.Option("--within", metavar="DURATION", help="Also what expires within it (default: 30d).")
+]
+ExpireBefore = Annotated[
+    str | None, typer.Option("--expire-before", metavar="WHEN", help="Also what expires before this day or instant.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Go through it all and write nothing.")]
+
+_INTERRUPTED = "Interrupted; nothing of this review was kept, and the memory file is as it was."
+_NARROWEST, _WIDEST = 20, 200
+_SGR = {"title": "1", "own": "1;36", "dim": "2", "key": "1;34"}
+
+
+def review(
+    within: Within = None,
+    expire_before: ExpireBefore = None,
+    entity: Entity = None,
+    type_: Type = None,
+    tier: Tier = None,
+    dry_run: DryRun = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Go through what is due, one at a time: renew, pin, drop, skip. Example: memttl review --within 2w"""
+    from memttl.commands.over_files import Faces, over_files
+    from memttl.report.review_json import review_document
+    from memttl.settings import Given
+    from memttl.workflow.review import Request
+
+    if not can_ask():
+        raise NoTerminal
+    output = Output(json, quiet, verbose, color)
+    request = Request(within, expire_before, words(entity), words(type_), words(tier), dry_run)
+    shown: Shown = set()
+    return over_files(
+        Given(words(file), policy, now),
+        output,
+        lambda settings: _one(settings, request, output, shown),
+        Faces(lambda outcome: outcome.exit_code, review_document, lambda outcome: _show(outcome, output, shown)),
+    )
+
+
+def _one(settings: Settings, request: Request, output: Output, shown: Shown) -> ReviewOutcome:
+    from memttl.workflow.review import review as run_review
+
+    if settings.now_is_later and not request.dry_run:
+        raise UsageError(
+            "--now lies after the clock, so this would drop and set as of a day to come; nothing was done.",
+            hint="Give --dry-run to look.",
+        )
+
+    def talk(deck: Deck, dialogue: Dialogue) -> Dialogue:
+        if not any(dialogue.decisions):
+            from memttl.report.review import opening
+
+            say(opening(deck, settings.named))
+        return _talk(deck, dialogue, settings, output)
+
+    outcome = run_review(settings, request, talk=talk, ask=lambda planned: _ask(planned, output, shown))
+    if outcome.dry_run and not outcome.does_nothing:
+        from memttl.report.review import summary
+
+        say(summary(outcome, _style(output)))
+    return outcome
+
+
+def _talk(deck: Deck, dialogue: Dialogue, settings: Settings, output: Output) -> Dialogue:
+    """Lead the dialogue to its end: show, ask, take one line.
+
+    Raises:
+        Interrupted: Ctrl-C or the end of input.
+    """
+    from memttl.core.review import Show, answer
+    from memttl.report import review as texts
+
+    shows: tuple[Show, ...] = (Show("item"),)
+    while not dialogue.is_over:
+        style = _style(output)  # anew each time: the window may have been resized
+        for show in shows:
+            say(texts.shown(show, deck, dialogue, settings.now_here, style))
+        dialogue, shows = answer(dialogue, read_line(texts.prompt(dialogue, style), _INTERRUPTED))
+    return dialogue
+
+
+def _ask(planned: ReviewOutcome, output: Output, shown: Shown) -> Literal["yes", "no", "back"]:
+    """Show the summary and ask the one question.
+
+    Raises:
+        Interrupted: Ctrl-C or the end of input.
+    """
+    from memttl.report.review import summary
+
+    say(summary(planned, _style(output)))
+    shown.update((planned.file, warning) for warning in planned.warnings)
+    warn(planned.warnings, output._replace(json=False))
+    while True:
+        word = read_line("Apply? [y/N]: ", _INTERRUPTED).strip().lower()
+        if word in ("b", "back"):
+            return "back"
+        if word in ("", "n", "no", "y", "yes"):
+            return "yes" if word.startswith("y") else "no"
+        say("Answer y or n; b goes back to the last one.")
+
+
+def _style(output: Output) -> Style:
+    from memttl.report.review import Style
+
+    width = max(_NARROWEST, min(_WIDEST, output.width))
+    return Style(width, _painted) if _in_color(output) else Style(width)
+
+
+def _in_color(output: Output) -> bool:
+    """As `Output.uses_color`, but of stderr, where the dialogue is shown."""
+    if output.color is not None:
+        return output.color
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _painted(kind: str, text: str) -> str:
+    return f"\x1b[{_SGR[kind]}m{text}\x1b[0m"
+
+
+def _show(outcome: ReviewOutcome, output: Output, shown: Shown) -> None:
+    from memttl.report.review import closing
+
+    warn_of_the_rest(outcome, output, shown)
+    put(closing(outcome))
