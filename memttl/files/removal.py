@@ -18,6 +18,7 @@ from memttl.core.plan import Approval, Plan
 from memttl.core.policy import Policy
 from memttl.core.records import begin_again, begin_fields, events_again, removal_events
 from memttl.core.replan import Replanner
+from memttl.errors import Interrupted
 from memttl.files.commit import Change
 from memttl.files.snapshot import Snapshot, read_once, read_settled
 from memttl.files.writing import Session
@@ -75,8 +76,11 @@ def remove(session: Session, removal: Removal, approved: Plan) -> Removed:
     written = session.write(make)
     if written is None:
         return Removed(plan, data=seen)
-    plan = removal.plan_of(written.snapshot.data, approval)
-    session.look_again(_again(run, _gone_for_good(plan, written.change.data, removal), removal))
+    try:
+        plan = removal.plan_of(written.snapshot.data, approval)
+        session.look_again(_again(run, _gone_for_good(plan, written.change.data, removal), removal))
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted.", hint=f"The backup is {written.backup}.", applied=True) from None
     return Removed(plan, run, written.backup, written.change.data)
 
 
