@@ -13,7 +13,7 @@ from memttl.core.classify import KnownOf, explain_entity, judge_entity
 from memttl.core.entities import Entities, name_of, read_entities
 from memttl.core.explain import tried_of
 from memttl.core.judge import Judge
-from memttl.core.listing import LISTED_AS, ListedAs, Window, listed_as
+from memttl.core.listing import ListedAs, Window, listed_as
 from memttl.core.model import Known, Line, Tried, Verdict
 from memttl.core.oddities import plan_warnings
 from memttl.core.selection import Filters
@@ -94,7 +94,7 @@ def make_deck(
             if kind and (narrow is None or narrow.match(verdict)):
                 listed.setdefault((verdict.entity, verdict.observation), []).append((kind, verdict))
     around = _around(entities, {entity for entity, _ in listed}, judge, known_of)
-    items = sorted((_item(found, around[key[0]]) for key, found in listed.items()), key=_place_of)
+    items = sorted((_item(found, around[key[0]]) for key, found in listed.items()), key=lambda i: _order(i.verdict))
     return Deck(tuple(items), around, judge, plan_warnings(data, judge.policy, entities.odd))
 
 
@@ -119,14 +119,11 @@ def _entity(lines: list[Line], judge: Judge, known_of: KnownOf) -> Around:
 
 
 def _item(found: list[tuple[ListedAs, Verdict]], around: Around) -> Item:
-    found.sort(key=lambda pair: _order(*pair))
+    found.sort(key=lambda pair: _order(pair[1]))
     copies = around.copies[found[0][1].observation]
     return Item(found[0][0], tuple(v for _, v in found), copies - len(found))
 
 
-def _place_of(item: Item) -> tuple[object, ...]:
-    return _order(item.listed_as, item.verdict)
-
-
-def _order(kind: ListedAs, verdict: Verdict) -> tuple[object, ...]:
-    return LISTED_AS.index(kind), verdict.expires_at is None, verdict.expires_at, verdict.line, verdict.index
+def _order(verdict: Verdict) -> tuple[object, ...]:
+    """What has expired comes before what is due, and what is only due for review has no expiry: it comes last."""
+    return verdict.expires_at is None, verdict.expires_at, verdict.line, verdict.index

@@ -65,13 +65,12 @@ def drop_planner(
     """Give what plans the drops on any bytes, within an approval. The two prune limits do not hold them back."""
 
     def plan(data: bytes, approval: Approval | None) -> Plan:
-        chosen = drops.chosen if approval is None else drops.chosen & approval.observations
         return make_plan(
             data,
             judge,
             force=True,
             approval=approval,
-            chosen=chosen,
+            chosen=drops.chosen,
             known_of=known_of,
             vanished=vanished(data),
         )

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 from asking import NO_TEXT, asked, changed, pins
+from ledgers import numbered, scanned, written
 from process import aged, tree
-from pruning import events_of, pruned, state_folder
+from pruning import events_of, pruned, settings_of, state_folder
 from reviewing import LOOK, OLD, OLDER, SOON, led_by, reviewed, three_entities
 from support import entity, instant, relation
 
 from memttl.core.model import UserSettings
+from memttl.core.review import Dialogue
+from memttl.core.review_deck import Deck
 from memttl.core.review_outcome import ReviewCounts, ReviewOutcome
 from memttl.core.selection import Choice
 from memttl.core.wish import Wish
@@ -199,13 +202,11 @@ def test_an_entity_that_is_pinned_while_somebody_thinks_loses_nothing(memory: Pa
 def test_what_is_renewed_during_the_dialogue_stays_and_the_summary_says_so(memory: Path) -> None:
     lead = led_by("d", "d", "q")
 
-    def talk(deck, dialogue):
+    def talk(deck: Deck, dialogue: Dialogue) -> Dialogue:
         changed(memory, Wish("renew", Choice("C", "older")))
         return lead(deck, dialogue)
 
     shown: list[ReviewOutcome] = []
-    from pruning import settings_of
-
     outcome = review(settings_of(memory), Request(), talk=talk, ask=lambda o: shown.append(o) or "yes")
     assert dropped(shown[0]) == dropped(outcome) == [OLD]
     assert "1 observation stays" in " ".join(shown[0].warnings)
@@ -252,8 +253,6 @@ def test_a_damaged_file_and_a_foreign_one_are_refused_before_anything_is_asked(m
 
 def test_a_clock_that_runs_behind_is_refused_before_anything_is_asked(memory: Path) -> None:
     reviewed(memory, "p")
-    from pruning import settings_of
-
     with pytest.raises(ClockBehind):
         review(settings_of(memory, now="2026-05-20"), Request(), talk=led_by("q"), ask=lambda _: "yes")
 
@@ -265,6 +264,19 @@ def test_a_vanished_memory_is_refused_before_anything_is_asked(memory: Path) -> 
     memory.write_bytes(entity([OLDER]))
     outcome = reviewed(aged(memory), "d")
     assert (outcome.exit_code, outcome.counts.reviewed, texts(memory)) == (4, 0, [OLDER])
+
+
+def test_a_memory_that_vanishes_during_the_dialogue_is_refused_and_nothing_is_set(memory: Path) -> None:
+    lead, shown = led_by("d", "p", "q"), memory.read_bytes()
+
+    def talk(deck: Deck, dialogue: Dialogue) -> Dialogue:
+        written(memory, numbered(60, entities=30))
+        scanned(memory)
+        memory.write_bytes(shown)
+        return lead(deck, dialogue)
+
+    outcome = review(settings_of(memory), Request(), talk=talk, ask=lambda _: "yes")
+    assert (outcome.exit_code, outcome.settings_run, asked(memory)) == (4, None, {})
 
 
 @pytest.mark.parametrize("how", ["link", "read-only"])
