@@ -82,7 +82,7 @@ def report(
 @app.command()
 def review(
     within: Annotated[str | None, typer.Option("--within", metavar="DURATION", help="h")] = None,
-    expire_before: Annotated[str | None, typer.Option("--expire-before", metavar="WHEN", help="h")] = None,
+    expire_before: Annotated[str | None, typer.Option("--expire-before", metavar="DATE", help="h")] = None,
     entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
     type_: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="h")] = None,
     tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,

@@ -289,6 +289,25 @@ def test_without_a_terminal_nothing_is_done(memory: Path) -> None:
     assert tree(memory.parent) == before
 
 
+def test_a_damaged_file_is_refused_before_anything_is_asked(memory: Path) -> None:
+    memory.write_bytes(memory.read_bytes() + b'\n{"type":"entity"')
+    ended = Terminal("review", "--file", aged(memory), *NOW).end()
+    assert (ended.code, "line 4, column 17" in ended.screen, PROMPT in ended.screen) == (65, True, False)
+
+
+def test_a_file_that_may_not_be_written_says_so_at_d_and_keeps_the_rest(memory: Path) -> None:
+    memory.chmod(0o400)
+    dialogue = Dialogue("--file", memory)
+    dialogue.say("d")
+    shown = dialogue.say("p")
+    assert "It cannot be dropped:" in shown
+    assert "is read-only (mode 0400)" in " ".join(shown.split())
+    dialogue.say("q")
+    dialogue.say("y", to=APPLY)
+    assert dialogue.end().code == 0
+    assert asked(memory) == {OLDER: UserSettings(pinned=True)}
+
+
 def test_a_dry_run_goes_through_it_all_and_writes_nothing(memory: Path) -> None:
     before = tree(memory.parent)
     dialogue = Dialogue("--dry-run", "--file", memory)

@@ -11,7 +11,7 @@ import typer
 from memttl.commands.asking import Shown, warn_of_the_rest
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import can_ask, put, read_line, say
-from memttl.commands.prune import Entity, Tier, Type
+from memttl.commands.report import Entity, ExpireBefore, Tier, Type, Within
 from memttl.errors import NoTerminal, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
@@ -22,12 +22,6 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
     from memttl.settings import Settings
     from memttl.workflow.review import Request
 
-Within = Annotated[
-    str | None, typer.Option("--within", metavar="DURATION", help="Also what expires within it (default: 30d).")
-]
-ExpireBefore = Annotated[
-    str | None, typer.Option("--expire-before", metavar="WHEN", help="Also what expires before this day or instant.")
-]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Go through it all and write nothing.")]
 
 _INTERRUPTED = "Interrupted; nothing of this review was kept, and the memory file is as it was."
