@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +14,7 @@ from memttl.commands.asking import Shown, warn_of_the_rest
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import can_ask, put, read_line, say
 from memttl.commands.report import Entity, ExpireBefore, Tier, Type, Within
-from memttl.errors import NoTerminal, UsageError
+from memttl.errors import Interrupted, NoTerminal, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.review import Dialogue, Show
@@ -20,7 +22,7 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
     from memttl.core.review_outcome import ReviewOutcome
     from memttl.report.review import Style
     from memttl.settings import Settings
-    from memttl.workflow.review import Request
+    from memttl.workflow.review import Answer, Request
 
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Go through it all and write nothing.")]
 
@@ -73,18 +75,28 @@ def _one(settings: Settings, request: Request, output: Output, shown: Shown) -> 
         )
 
     def talk(deck: Deck, dialogue: Dialogue) -> Dialogue:
-        if not any(dialogue.decisions):
-            from memttl.report.review import opening
+        with _nothing_kept():
+            return _talk(deck, dialogue, settings, output)
 
-            say(opening(deck, settings.named))
-        return _talk(deck, dialogue, settings, output)
+    def ask(planned: ReviewOutcome) -> Answer:
+        with _nothing_kept():
+            return _ask(planned, output, shown)
 
-    outcome = run_review(settings, request, talk=talk, ask=lambda planned: _ask(planned, output, shown))
+    outcome = run_review(settings, request, talk=talk, ask=ask)
     if outcome.dry_run and not outcome.does_nothing:
         from memttl.report.review import summary
 
         say(summary(outcome, _style(output)))
     return outcome
+
+
+@contextmanager
+def _nothing_kept() -> Iterator[None]:
+    """Say so where Ctrl-C comes while something is printed; at a prompt `read_line` does."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(_INTERRUPTED) from None
 
 
 def _talk(deck: Deck, dialogue: Dialogue, settings: Settings, output: Output) -> Dialogue:
@@ -97,6 +109,8 @@ def _talk(deck: Deck, dialogue: Dialogue, settings: Settings, output: Output) ->
     from memttl.report import review as texts
 
     shows: tuple[Show, ...] = (Show("item"),)
+    if not any(dialogue.decisions):
+        say(texts.opening(deck, settings.named))
     while not dialogue.is_over:
         style = _style(output)  # anew each time: the window may have been resized
         for show in shows:
@@ -105,7 +119,7 @@ def _talk(deck: Deck, dialogue: Dialogue, settings: Settings, output: Output) ->
     return dialogue
 
 
-def _ask(planned: ReviewOutcome, output: Output, shown: Shown) -> Literal["yes", "no", "back"]:
+def _ask(planned: ReviewOutcome, output: Output, shown: Shown) -> Answer:
     """Show the summary and ask the one question.
 
     Raises:
