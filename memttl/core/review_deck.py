@@ -16,6 +16,7 @@ from memttl.core.judge import Judge
 from memttl.core.listing import ListedAs, Window, listed_as
 from memttl.core.model import Known, Line, Tried, Verdict
 from memttl.core.oddities import plan_warnings
+from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import Filters
 
 Key = tuple[str, str]  # an entity's name and a text: copies of a text in one entity share their settings
@@ -76,6 +77,7 @@ def make_deck(
     *,
     known_of: KnownOf,
     filters: Callable[[], Filters] | None = None,
+    progress: Progress = no_progress,
 ) -> Deck:
     """List what has expired, is due within `window` or is due for review, each group by expiry, then as in the file.
 
@@ -85,14 +87,15 @@ def make_deck(
         Foreign, Malformed: the file is refused as a prune refuses it.
         UsageError: as `filters`.
     """
-    entities = read_entities(data, sound=True)
+    entities = read_entities(data, sound=True, progress=progress)
     narrow = filters() if filters else None
     listed: dict[Key, list[tuple[ListedAs, Verdict]]] = {}
-    for line in entities.lines:
+    for line in ticking(entities.lines, ticks_of(progress, "judging", size_of(entities.lines))):
         for verdict in judge_entity(line, judge, known_of):
             kind = listed_as(verdict, window)
             if kind and (narrow is None or narrow.match(verdict)):
                 listed.setdefault((verdict.entity, verdict.observation), []).append((kind, verdict))
+    progress("listing", 0, None)
     around = _around(entities, {entity for entity, _ in listed}, judge, known_of)
     items = sorted((_item(found, around[key[0]]) for key, found in listed.items()), key=lambda i: _order(i.verdict))
     return Deck(tuple(items), around, judge, plan_warnings(data, judge.policy, entities.odd))

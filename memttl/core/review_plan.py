@@ -14,6 +14,7 @@ from memttl.core.durations import Duration
 from memttl.core.judge import Judge
 from memttl.core.model import Verdict
 from memttl.core.plan import Approval, Plan, Texts, make_plan, texts_of
+from memttl.core.progress import Progress, no_progress
 from memttl.core.review import Decision, Dialogue
 from memttl.core.review_deck import Deck, Item, Key
 from memttl.core.wish import Patch
@@ -60,7 +61,12 @@ def still_to_drop(deck: Deck, drops: Iterable[Verdict], known_of: KnownOf) -> Dr
 
 
 def drop_planner(
-    drops: Drops, judge: Judge, known_of: KnownOf, vanished: Callable[[bytes], str]
+    drops: Drops,
+    judge: Judge,
+    known_of: KnownOf,
+    vanished: Callable[[bytes], str],
+    *,
+    progress: Progress = no_progress,
 ) -> Callable[[bytes, Approval | None], Plan]:
     """Give what plans the drops on any bytes, within an approval. The two prune limits do not hold them back."""
 
@@ -73,6 +79,7 @@ def drop_planner(
             chosen=drops.chosen,
             known_of=known_of,
             vanished=vanished(data),
+            progress=progress,
         )
 
     return plan

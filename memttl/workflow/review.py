@@ -113,10 +113,16 @@ def _look(
     def look(data: bytes) -> tuple[tuple[Deck, str], bool]:
         with knowledge.steady():
             filters = _filters(data, settings, request)
-            deck = make_deck(data, judge, window, known_of=knowledge.known_of, filters=filters)
-            return (deck, knowledge.vanished(data, settings.policy.max_vanished_fraction)), False
+            deck = make_deck(
+                data, judge, window, known_of=knowledge.known_of, filters=filters, progress=settings.progress
+            )
+            return (deck, _vanished(settings, knowledge, data)), False
 
     return read_settled(settings.memory, look)
+
+
+def _vanished(settings: Settings, knowledge: Knowledge, data: bytes) -> str:
+    return knowledge.vanished(data, settings.policy.max_vanished_fraction, progress=settings.progress)
 
 
 def _filters(data: bytes, settings: Settings, request: Request) -> Callable[[], Filters] | None:
@@ -166,19 +172,23 @@ def _changes(one: _Review, patches: Mapping[Key, Patch], knowledge: Knowledge) -
     stamp = sighting_stamp(settings.now, settings.clock, knowledge.newest)
     before = Before(knowledge.settings, knowledge.entity_pins, knowledge.known_of)
     with knowledge.steady():
-        return plan_patches(one.snapshot.data, patches, before, judge, stamp)
+        return plan_patches(one.snapshot.data, patches, before, judge, stamp, progress=settings.progress)
 
 
 def _planner(
     one: _Review, drops: Sequence[Verdict], knowledge: Knowledge
 ) -> tuple[Drops, Callable[[bytes, Approval | None], Plan]]:
     """Give what still goes by what is known now, and what plans it on any bytes."""
-    policy = one.settings.policy
-    judge = make_judge(policy, one.settings.now, baseline=knowledge.baseline)
+    settings = one.settings
+    judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
     with knowledge.steady():
         going = still_to_drop(one.deck, drops, knowledge.known_of)
     planner = drop_planner(
-        going, judge, knowledge.known_of, lambda data: knowledge.vanished(data, policy.max_vanished_fraction)
+        going,
+        judge,
+        knowledge.known_of,
+        lambda data: _vanished(settings, knowledge, data),
+        progress=settings.progress,
     )
 
     def plan(data: bytes, approval: Approval | None) -> Plan:
@@ -213,6 +223,7 @@ def _recorded(one: _Review, planned: ReviewOutcome, step: Step) -> ReviewOutcome
         policy=one.settings.policy,
         moment=Moment(one.settings.now, one.settings.clock),
         step=step,
+        progress=one.settings.progress,
     )
     return _told(planned._replace(changes=done.changes, settings_run=done.run), done.warnings)
 
@@ -248,6 +259,7 @@ def _pruning(one: _Review, outcome: ReviewOutcome, held: list[Verdict], step: St
         check=lambda snapshot: _refuse(snapshot, one.state),
         options=Options(one.request.write_path, one.request.pace, step),
         told=outcome.warnings,
+        progress=one.settings.progress,
     )
 
 
