@@ -28,7 +28,7 @@ NOW = "2026-06-01T12:00:00Z"
 
 
 def _rows_of_html(text: str) -> int:
-    return text.count("<tr data-row")
+    return text.count("<tr data-why")
 
 
 # format -> how many observations a text in it lists
