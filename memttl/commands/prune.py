@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
+from memttl.commands.narrowing import Entity, Tier, Type
 from memttl.commands.options import (
     Color,
     File,
@@ -34,13 +35,6 @@ Force = Annotated[bool, typer.Option("--force", help="Lift the two prune limits,
 KeepMalformed = Annotated[
     bool, typer.Option("--keep-malformed", help="Prune the good lines, keep damaged ones byte for byte.")
 ]
-Entity = Annotated[
-    list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity (or glob); repeatable.")
-]
-Type = Annotated[
-    list[str] | None, typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable.")
-]
-Tier = Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")]
 
 WritePath = Annotated[
     str, typer.Option("--write-path", metavar="auto|exchange|replace", help="How the file is written: see README.")

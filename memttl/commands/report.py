@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memttl.commands.narrowing import Entity, ExpireBefore, Tier, Type, Within
 from memttl.commands.options import (
     Color,
     File,
@@ -28,21 +29,8 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
 
 FORMATS = ("table", "json", "ndjson", "csv", "markdown", "html")
 
-Within = Annotated[
-    str | None, typer.Option("--within", metavar="DURATION", help="What expires within this is due (default: 30d).")
-]
-ExpireBefore = Annotated[
-    str | None, typer.Option("--expire-before", metavar="DATE", help="What expires before this day is due, instead.")
-]
 ExpiredOnly = Annotated[bool, typer.Option("--expired-only", help="List only what has expired.")]
 Undated = Annotated[bool, typer.Option("--undated", help="List what has no date of its own as well.")]
-Entity = Annotated[
-    list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity (or glob); repeatable.")
-]
-Type = Annotated[
-    list[str] | None, typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable.")
-]
-Tier = Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="Only this tier; repeatable.")]
 Source = Annotated[
     list[str] | None,
     typer.Option("--source", metavar="SOURCE", help="Only this age source, such as text or seen; repeatable."),

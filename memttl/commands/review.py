@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memttl.commands.asking import Shown, warn_of_the_rest
+from memttl.commands.narrowing import Entity, ExpireBefore, Tier, Type, Within
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import can_ask, put, read_line, say
-from memttl.commands.report import Entity, ExpireBefore, Tier, Type, Within
 from memttl.errors import Interrupted, NoTerminal, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them

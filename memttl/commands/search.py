@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memttl.commands.narrowing import Tier, Type
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, tell, words
 from memttl.commands.printing import put
 from memttl.errors import ExitCode
@@ -25,13 +26,8 @@ def search(
     expire_before: Annotated[
         str | None, typer.Option("--expire-before", metavar="DATE", help="Only what has expired when DATE begins.")
     ] = None,
-    tier: Annotated[
-        list[str] | None, typer.Option("--tier", metavar="TIER", help="Only observations of this tier; repeatable.")
-    ] = None,
-    type_: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only entities of this type (or glob); repeatable."),
-    ] = None,
+    tier: Tier = None,
+    type_: Type = None,
     verdicts: Annotated[bool, typer.Option("--verdicts", help="Tell tier, age and expiry of what is found.")] = False,
     file: File = None,
     policy: PolicyPath = None,
