@@ -28,9 +28,9 @@ from memttl.report.report_html import render  # noqa: E402
 from memttl.workflow.report import report  # noqa: E402
 
 PICTURES = (
-    ("report-light.png", {"width": 1280, "height": 1500}),
-    ("report-dark.png", {"width": 1280, "height": 1500, "dark": True}),
-    ("report-phone.png", {"width": 400, "height": 2300}),
+    ("report-light.png", {"width": 1280, "height": 2050}),
+    ("report-dark.png", {"width": 1280, "height": 2050, "dark": True}),
+    ("report-phone.png", {"width": 400, "height": 2900}),
     ("report-terminal.png", {"width": 720, "height": 1058}),
 )
 

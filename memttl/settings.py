@@ -5,6 +5,7 @@ Commands make one `Settings` for each memory file that is meant; everything belo
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import glob
 import os
@@ -146,6 +147,22 @@ def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetim
         state_elsewhere=elsewhere,
         warnings=_warnings(named, memory, is_npx=is_npx),
     )
+
+
+def surroundings(named: str, given: Given, environ: Mapping[str, str]) -> tuple[list[Path], list[Path]]:
+    """Give the files that memttl reads for a memory file, or others lock it by, and where its state lies elsewhere.
+
+    A policy that cannot be read is no error here.
+    """
+    memory = Path(os.path.realpath(named))
+    own = os.path.join(user_config_folder(), "policy.toml")
+    policies = [given.policy or environ.get("MEMTTL_POLICY"), *_beside(named), own]
+    folders = []
+    with contextlib.suppress(BadPolicy, UsageError):
+        elsewhere, _ = _state_elsewhere(named, memory, find_policy(named, given, environ), environ)
+        folders += [elsewhere] if elsewhere else []
+    locks = memory.with_name(f"{memory.name}.lock")
+    return [memory, locks, *(Path(os.path.expanduser(p)) for p in policies if p)], folders
 
 
 def read_now(text: str, policy: Policy, source: str = "--now") -> datetime:

@@ -194,7 +194,7 @@ def said_by(section: Element) -> dict[str, Any]:
     """What one file's section says, under the keys of the JSON document."""
     keys = (
         "entities", "relations", "observations", "expired", "removed", "review_due", "unknown_age", "known_age",
-        "pinned", "malformed_lines", "bytes", "characters", "tokens_estimated", "tokens_freed_estimated",
+        "seen_age", "pinned", "malformed_lines", "bytes", "characters", "tokens_estimated", "tokens_freed_estimated",
     )  # fmt: skip
     totals = {dd["data-key"]: number(dd) for dl in section.all("dl", class_="totals") for dd in dl.all("dd")}
     until = section.all("time", data_key="until")

@@ -18,8 +18,8 @@ NOW = ("--now", "2026-06-01T12:00:00Z")
 EXAMPLE = FIXTURES / "memory/example.jsonl"
 FORMATS = ["table", "json", "ndjson", "csv", "markdown"]
 SUMMARY = {
-    "entities", "relations", "observations", "expired", "removed", "review_due", "unknown_age", "known_age", "pinned",
-    "malformed_lines", "bytes", "characters", "tokens_estimated", "tokens_freed_estimated",
+    "entities", "relations", "observations", "expired", "removed", "review_due", "unknown_age", "known_age", "seen_age",
+    "pinned", "malformed_lines", "bytes", "characters", "tokens_estimated", "tokens_freed_estimated",
 }  # fmt: skip
 VERDICT = {
     "entity", "entity_type", "line", "index", "observation", "tier", "rule", "age_source", "created_at", "expires_at",
@@ -133,7 +133,7 @@ def test_limit_that_a_prune_would_break_is_told_and_no_failure(memory: Path) -> 
         (["--top", "-1"], "below zero"),
         (["--within", "soon"], "--within 'soon' cannot be read"),
         (["--expire-before", "soon"], "--expire-before 'soon' cannot be read"),
-        (["--within", "1d", "--expire-before", "2026-07-01"], "give one of them"),
+        (["--within", "1d", "--expire-before", "2026-07-01"], "both say what is due"),
         (["--expired-only", "--undated"], "exclude each other"),
         (["--tier", "sesion"], "session"),
         (["--entity", "Sprint 111"], "Sprint 11"),

@@ -21,7 +21,7 @@ from test_terminal import CONTROLS, SAFE_ESCAPES, width_of
 from memttl.core.model import UserSettings
 
 NOW = ("--now", "2026-06-01T12:00:00Z")
-PROMPT, APPLY = "help:", "Apply? [y/N]: "
+PROMPT, APPLY = "help:", "Apply? [y]es, [n]o, [b]ack: "
 EXAMPLE = FIXTURES / "memory/example.jsonl"
 
 

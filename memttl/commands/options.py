@@ -25,7 +25,7 @@ Now = Annotated[
     str | None, typer.Option("--now", metavar="WHEN", help="Judge as of this instant (ISO 8601) instead of the clock.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors (and the document of --json).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors (and documents that were asked for).")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on stderr what was read and decided by.")]
 Color = Annotated[
     bool | None, typer.Option("--color/--no-color", help="Colour at a terminal (default: NO_COLOR rules).")
@@ -64,13 +64,9 @@ class Output(NamedTuple):
         return shutil.get_terminal_size((_columns_of_stderr() or 80, 24)).columns
 
     @property
-    def draws_blocks(self) -> bool:
-        """True when the encoding of stdout has the characters of a chart."""
-        try:
-            "█▒▓░▚▞◼◻…".encode(sys.stdout.encoding or "ascii")
-        except (UnicodeEncodeError, LookupError, AttributeError):
-            return False
-        return True
+    def encoding(self) -> str:
+        """The encoding of stdout."""
+        return getattr(sys.stdout, "encoding", None) or "utf-8"
 
     @property
     def uses_color(self) -> bool:

@@ -24,14 +24,15 @@ class Faces(NamedTuple):
     """How one kind of result is shown: as an exit code, as a document, and on stdout.
 
     `show_all` shows those of all files together, where a format is one result whatever the number of files; it is
-    called with `--quiet` too. `emit` takes the document of `--json`, where that does not go to stdout.
+    called with `--quiet` too. `emit` takes the document of `--json`, where that does not go to stdout. Both are told
+    whether all files gave a result.
     """
 
     code: Callable[[Any], ExitCode]
     document: Callable[[Any], dict[str, Any]]
     show: Callable[[Any], None] = lambda _: None
-    show_all: Callable[[list[Any]], None] = lambda _: None
-    emit: Callable[[str], None] = put
+    show_all: Callable[[list[Any], bool], None] = lambda _results, _complete: None
+    emit: Callable[[str, bool], None] = lambda text, _complete: put(text)
 
 
 def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], faces: Faces) -> ExitCode:
@@ -81,9 +82,9 @@ def _each(
         elif output.quiet and not output.json and codes[-1] == ExitCode.LIMIT:
             say("\n".join(f"memttl: {visible(name)}: {visible(r)}" for r in documents[-1]["refusals"]))
     if output.json:
-        _print(lambda: faces.emit(to_text(of_files(documents))), documents)
+        _print(lambda: faces.emit(to_text(of_files(documents)), len(results) == len(names)), documents)
     elif results:
-        _print(lambda: faces.show_all(results), documents)
+        _print(lambda: faces.show_all(results, len(results) == len(names)), documents)
     return max(codes)
 
 

@@ -25,15 +25,18 @@ from memttl.errors import UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.report import Query, ReportOutcome
-    from memttl.settings import Settings
+    from memttl.settings import Given, Settings
 
+_ENDINGS = {"json": "json", "ndjson": "ndjson", "csv": "csv", "md": "markdown", "html": "html", "htm": "html"}
 FORMATS = ("table", "json", "ndjson", "csv", "markdown", "html")
 
 ExpiredOnly = Annotated[bool, typer.Option("--expired-only", help="List only what has expired.")]
 Undated = Annotated[bool, typer.Option("--undated", help="List what has no date of its own as well.")]
 Source = Annotated[
     list[str] | None,
-    typer.Option("--source", metavar="SOURCE", help="Only this age source, such as text or seen; repeatable."),
+    typer.Option(
+        "--source", metavar="SOURCE", help="Only this age source: set, object, text, inherited, entity, seen, unknown."
+    ),
 ]
 Sort = Annotated[str, typer.Option("--sort", metavar="expiry|age|size|entity", help="The order of what is listed.")]
 GroupBy = Annotated[
@@ -42,7 +45,10 @@ GroupBy = Annotated[
 Top = Annotated[int, typer.Option("--top", metavar="N", help="How many of the heaviest entities to name.")]
 Check = Annotated[bool, typer.Option("--check", help="Exit 3 when something listed is expired or due for review.")]
 Format = Annotated[
-    str | None, typer.Option("--format", metavar="|".join(FORMATS), help="What is printed (default: table).")
+    str | None,
+    typer.Option(
+        "--format", metavar="|".join(FORMATS), help="What is printed (default: by the ending of FILE, else table)."
+    ),
 ]
 OutputFile = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to this file.")]
 
@@ -81,106 +87,114 @@ def report(
         group_by, top, check,
     )  # fmt: skip
     check_query(query)
-    chosen = _format(format_, json=json)
+    chosen = _format(format_, output_file, json=json)
     output = Output(chosen == "json", quiet, verbose, color)
-    sink = _Sink(output_file, output)
+    given = Given(words(file), policy, now)
+    sink = _Sink(output_file, output, given)
     faces = Faces(
         code=lambda outcome: outcome.exit_code,
         document=report_document if output.json else lambda _: {},
-        show_all=lambda outcomes: _show(outcomes, chosen, output, sink),
-        emit=sink.put,
+        show_all=lambda outcomes, complete: _show(outcomes, chosen, output, sink, complete=complete),
+        emit=lambda text, complete: sink.put(text, complete=complete),
     )
-    given = Given(words(file), policy, now)
-    return over_files(given, output, lambda settings: _one(settings, query, sink, output), faces)
+    return over_files(given, output, lambda settings: _one(settings, query, output), faces)
 
 
-def _format(named: str | None, *, json: bool) -> str:
-    """Give the format that is meant.
+def _format(named: str | None, target: str | None, *, json: bool) -> str:
+    """Give the format that is meant: the named one, else that of the ending of `-o FILE`, else a table.
 
     Raises:
         UsageError: there is no such format, or two are asked for.
     """
     if named is None:
-        return "json" if json else "table"
+        ending = (target or "").rpartition(".")[2].lower()
+        return "json" if json else _ENDINGS.get(ending, "table")
     if named not in FORMATS:
         from memttl.core.near import near
 
         hint = f"Use {', '.join(FORMATS)}."
-        raise UsageError(f"--format knows no {named!r}{near(named, list(FORMATS))}.", hint=hint)
+        raise UsageError(f"--format knows no {named!r}{near(named, list(FORMATS))}; nothing was done.", hint=hint)
     if json and named != "json":
-        raise UsageError(f"--json and --format {named} ask for two formats.", hint="Give one of them.")
+        raise UsageError(
+            f"--json and --format {named} ask for two formats; nothing was done.", hint="Give one of them."
+        )
     return named
 
 
-def _one(settings: Settings, query: Query, sink: _Sink, output: Output) -> ReportOutcome:
+def _one(settings: Settings, query: Query, output: Output) -> ReportOutcome:
     from memttl.workflow.report import report as run_report
 
-    sink.check(settings)
     outcome = run_report(settings, query)
     warn(outcome.warnings, output)
     return outcome
 
 
-def _show(outcomes: Sequence[ReportOutcome], chosen: str, output: Output, sink: _Sink) -> None:
-    if chosen == "table" and sink.is_stdout and output.is_terminal:
-        if output.quiet:
-            return
+def _show(outcomes: Sequence[ReportOutcome], chosen: str, output: Output, sink: _Sink, *, complete: bool) -> None:
+    if chosen == "table" and sink.is_stdout and output.is_terminal and not output.quiet:
         from memttl.report import report_table  # rich: only where a person looks at a screen
         from memttl.report.terminal import Screen
 
-        report_table.show(outcomes, Screen(output.width, output.uses_color, ascii=not output.draws_blocks), put)
+        report_table.show(outcomes, Screen(output.width, output.uses_color, output.encoding), put)
         return
     from importlib import import_module
 
+    if chosen == "table" and sink.is_stdout and output.quiet:
+        return  # the other formats are documents, which --quiet does not take away
     module = "plain" if chosen == "table" else chosen  # one module a format
-    sink.put(import_module(f"memttl.report.report_{module}").render(outcomes))
+    sink.put(import_module(f"memttl.report.report_{module}").render(outcomes), complete=complete)
 
 
 class _Sink:
-    """Where the result goes: to stdout, unless it is quiet, or into the user's file."""
+    """Where the result goes: to stdout, or into the user's file.
 
-    def __init__(self, target: str | None, output: Output) -> None:
+    A new file is as closed as the memory files are.
+
+    Raises:
+        UsageError: the file is one that memttl reads or keeps.
+    """
+
+    def __init__(self, target: str | None, output: Output, given: Given) -> None:
         if target == "":
-            raise UsageError("--output was given an empty path; nothing was done.")
+            raise UsageError("--output was given an empty path; nothing was done.", hint="Name a file.")
         self._target = None if target in ("-", "/dev/stdout") else target
         self._output = output
-        self._mode = 0o666
+        self._mode = _checked(self._target, given) if self._target is not None else 0
 
     @property
     def is_stdout(self) -> bool:
         """True where no file was named."""
         return self._target is None
 
-    def check(self, settings: Settings) -> None:
-        """Refuse a file that memttl reads; a new one will be as closed as the memory file.
-
-        Raises:
-            UsageError: which it is.
-        """
-        if self._target is None:
-            return
-        from contextlib import suppress
-        from pathlib import Path
-
-        from memttl.files.output_file import check_target
-
-        check_target(self._target, (settings.memory, Path(settings.policy.where)))
-        with suppress(OSError):
-            self._mode &= settings.memory.stat().st_mode
-
-    def put(self, text: str) -> None:
-        """Print or write the result.
+    def put(self, text: str, *, complete: bool) -> None:
+        """Print or write the result; the user's file is not written where it would lack one of the memory files.
 
         Raises:
             MemttlError: it cannot be written.
         """
-        if self._target is not None:
+        if self._target is None or (not complete and self._output.json):
+            put(text)
+        elif complete:
             from memttl.files.output_file import write_output
 
             write_output(self._target, text, mode=self._mode)
-        elif not self._output.quiet or self._output.json:
-            put(text)
         if self._target is not None and not self._output.quiet:
             from memttl.report.text import visible
 
-            say(f"Wrote {visible(self._target)}.")
+            name = visible(self._target)
+            say(f"Wrote {name}." if complete else f"{name} was not written: not every memory file could be read.")
+
+
+def _checked(target: str, given: Given) -> int:
+    """Refuse a file that any of the memory files needs, before the first is read; give the mode of a new one."""
+    import os
+
+    from memttl.files.output_file import check_target
+    from memttl.settings import memory_files, surroundings
+
+    mode = 0o666
+    for name in memory_files(given, os.environ):
+        files, folders = surroundings(name, given, os.environ)
+        check_target(target, files, folders)
+        if os.path.exists(name):
+            mode &= os.stat(name).st_mode
+    return mode

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Go through it all and write nothing.")]
 
 _INTERRUPTED = "Interrupted; nothing of this review was kept, and the memory file is as it was."
+_ANSWERS: dict[str, Answer] = {"y": "yes", "yes": "yes", "n": "no", "no": "no", "b": "back", "back": "back"}
 _NARROWEST, _WIDEST = 20, 200
 _SGR = {"title": "1", "own": "1;36", "dim": "2", "key": "1;34"}
 
@@ -131,12 +132,11 @@ def _ask(planned: ReviewOutcome, output: Output, shown: Shown) -> Answer:
     shown.update((planned.file, warning) for warning in planned.warnings)
     warn(planned.warnings, output._replace(json=False))
     while True:
-        word = read_line("Apply? [y/N]: ", _INTERRUPTED).strip().lower()
-        if word in ("b", "back"):
-            return "back"
-        if word in ("", "n", "no", "y", "yes"):
-            return "yes" if word.startswith("y") else "no"
-        say("Answer y or n; b goes back to the last one.")
+        # no default: an empty line must not throw away what an hour of thought decided
+        word = read_line("Apply? [y]es, [n]o, [b]ack: ", _INTERRUPTED).strip().lower()
+        if word in _ANSWERS:
+            return _ANSWERS[word]
+        say("Answer y to apply it, n to leave all as it is, b to go back to the last one.")
 
 
 def _style(output: Output) -> Style:

@@ -58,7 +58,7 @@ def _order(group_by: str | None, judge: Judge) -> Callable[[str], tuple[bool, An
 
 
 def _month(moment: datetime, judge: Judge) -> str:
-    return f"{in_zone(moment, judge.policy.zone):%Y-%m}"
+    return in_zone(moment, judge.policy.zone).date().isoformat()[:7]  # not %Y, which does not pad the year 999
 
 
 def months_of(expiries: Expiries, judge: Judge) -> tuple[Month, ...]:

@@ -36,9 +36,11 @@ def window_of(within: str | None, before: str | None, policy: Policy, now: datet
         UsageError: one that cannot be read, or both.
     """
     if within is not None and before is not None:
-        raise UsageError("--within and --expire-before both say what is due; give one of them.")
+        raise UsageError(
+            "--within and --expire-before both say what is due; nothing was done.", hint="Give one of them."
+        )
     if before is None:
-        return Window(expires_after(now, read_duration("--within", within or WITHIN), policy.zone))
+        return Window(expires_after(now, read_duration("--within", WITHIN if within is None else within), policy.zone))
     return Window(read_expire_before(before, policy))
 
 

@@ -88,7 +88,7 @@ class Share(NamedTuple):
 
 
 class Heavy(NamedTuple):
-    """One entity and what it adds to a `read_graph`; lines of the same name count together. The JSON's keys."""
+    """One entity and what it adds to a `read_graph`; lines of one name and type count together. The JSON's keys."""
 
     entity: str
     entity_type: str | None
@@ -142,11 +142,13 @@ class Weights(NamedTuple):
 class Report(NamedTuple):
     """All that a report tells of one snapshot. `groups` hold what is listed, in the order in which it is shown.
 
-    `known_age` counts the observations whose birth is known; `refusals` are why a prune now would be refused.
+    `known_age` counts the observations whose birth is known, `seen_age` those of them that memttl knows from its first
+    sighting only; `refusals` are why a prune now would be refused.
     """
 
     counts: Counts
     known_age: int
+    seen_age: int
     weights: Weights
     window: Window
     groups: tuple[Group, ...]
@@ -200,8 +202,13 @@ def check_query(query: Query) -> None:
         *(("--source", source, SOURCES) for source in query.sources),
     ):
         if word not in words:
-            raise UsageError(f"{option} knows no {word!r}{near(word, list(words))}.", hint=f"Use {', '.join(words)}.")
+            raise UsageError(
+                f"{option} knows no {word!r}{near(word, list(words))}; nothing was done.",
+                hint=f"Use {', '.join(words)}.",
+            )
     if query.top < 0:
-        raise UsageError(f"--top {query.top} is below zero.", hint="Give how many entities to name, or 0.")
+        raise UsageError(
+            f"--top {query.top} is below zero; nothing was done.", hint="Give how many entities to name, or 0."
+        )
     if query.expired_only and query.undated:
-        raise UsageError("--expired-only and --undated exclude each other.", hint="Give one of them.")
+        raise UsageError("--expired-only and --undated exclude each other; nothing was done.", hint="Give one of them.")

@@ -151,7 +151,7 @@ _KEYS: dict[str, Callable[[Dialogue], Turn]] = {
     "t": _ask_tier,
     "n": _next,
     "b": _back,
-    "m": lambda dialogue: Turn(dialogue, (Show("more"),)),
+    "m": lambda dialogue: Turn(dialogue, (Show("more"), _ITEM)),  # the item again, right above the prompt
     "q": lambda dialogue: Turn(dialogue._replace(has_quit=True)),
     "?": lambda dialogue: Turn(dialogue, (Show("help"),)),
 }

@@ -101,7 +101,7 @@ def read_expired(word: str) -> Expired:
     for known in get_args(Expired):
         if word == known:
             return known  # type: ignore[no-any-return]
-    raise UsageError(f"--expired {word!r} is none of {', '.join(get_args(Expired))}; nothing was done.")
+    raise UsageError(f"--expired {word!r} is unknown; nothing was done.", hint=f"Use {', '.join(get_args(Expired))}.")
 
 
 def search_file(

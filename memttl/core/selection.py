@@ -75,7 +75,10 @@ def make_filters(
     all_types = sorted({kind for _, kind in all_heads if kind is not None})
     for kind in types:
         if not _is_glob(kind) and not any(glob(kind).fullmatch(normalise(t)) for t in all_types):
-            raise UnknownEntity(f"No entity is of type {kind!r}{near(kind, all_types)}; nothing was done.")
+            raise UnknownEntity(
+                f"No entity is of type {kind!r}{near(kind, all_types)}; nothing was done.",
+                hint="Types compare in any case; a glob such as 'status*' matches several.",
+            )
     chosen = None
     if entities:
         all_names = frozenset(name for name, _ in all_heads)

@@ -21,12 +21,14 @@ from memttl.core.progress import Progress, no_progress
 from memttl.core.report import Damaged, Heavy, Listed, OneDate, Query, Report, Share, Weights
 from memttl.core.selection import Filters, make_filters
 from memttl.core.tokens import (
+    Weight,
     tokens_of,
     weight_of_entity_frame,
     weight_of_graph_frame,
     weight_of_observation,
     weight_of_relation,
 )
+from memttl.errors import UnknownEntity
 
 _CONTINUED = bytes(range(0x80, 0xC0))  # UTF-8 bytes that do not begin a character
 
@@ -50,7 +52,11 @@ def survey(
         Foreign: it is no file of the memory server.
     """
     window = window_of(query.within, query.expire_before, judge.policy, judge.now)
-    filters = _filters(data, judge, query)
+    try:
+        filters = _filters(data, judge, query)
+    except UnknownEntity:
+        make_plan(data, judge, keep_malformed=True)  # a file of another tool is told as such
+        raise
     watcher = _Watcher(judge, query, window, filters)
     plan = make_plan(
         data, judge, keep_malformed=True, known_of=known_of, vanished=vanished, watch=watcher.add, progress=progress
@@ -67,10 +73,9 @@ def _filters(data: bytes, judge: Judge, query: Query) -> Filters:
 class _Sum:
     """What one tier, type or entity holds so far."""
 
-    __slots__ = ("cents", "characters", "due", "entity_type", "expired", "observations", "review_due", "unknown_age")
+    __slots__ = ("cents", "characters", "due", "expired", "observations", "review_due", "unknown_age")
 
-    def __init__(self, entity_type: str | None = None) -> None:
-        self.entity_type = entity_type
+    def __init__(self) -> None:
         self.observations = self.expired = self.due = self.review_due = self.unknown_age = 0
         self.characters = self.cents = 0
 
@@ -95,10 +100,10 @@ class _Watcher:
         self.judge, self.query, self.window, self.filters = judge, query, window, filters
         self.is_narrowed = filters != Filters() or bool(query.sources)
         self.sources = frozenset(query.sources)
-        self.cents = self.freed = self.known_age = 0
+        self.cents = self.freed = self.known_age = self.seen_age = 0
         self.tiers: dict[str, _Sum] = {}
         self.types: dict[str, _Sum] = {}
-        self.entities: dict[str, _Sum] = {}
+        self.entities: dict[tuple[str, str | None], _Sum] = {}  # by name and type
         self.listed: list[Listed] = []
         self.expiries: Counter[tuple[datetime, str, bool]] = Counter()
         self.ages = AgeTally(judge.now, judge.policy.zone)
@@ -111,37 +116,42 @@ class _Watcher:
             self.damaged.append(Damaged(line.number, line.column, line.problem))
         elif line.kind == "relation" and line.record is not None:
             self.cents += weight_of_relation(line.record).cents
-        if not line.is_judged:
-            return
-        assert line.record is not None
-        frame = weight_of_entity_frame(line.record)
-        self.cents += frame.cents
-        entity = self._entity(line.record)
-        entity.characters += frame.characters
-        entity.cents += frame.cents
+        elif line.kind == "entity" and line.record is not None:
+            self._add_entity(line.record, verdicts)
+
+    def _add_entity(self, record: dict[str, Any], verdicts: list[Verdict]) -> None:
+        """Add one entity; the server sends it also where it lacks a name or a list, and memttl judges none of it."""
+        entity = self._entity(record.get("name"), record.get("entityType"))
+        frame = weight_of_entity_frame(record)
+        self._weigh(entity, frame)
         for verdict in verdicts:
             self._add(verdict, entity)
+        observations = record.get("observations")
+        for element in observations if not verdicts and isinstance(observations, list) else ():
+            self._weigh(entity, weight_of_observation(element))
         self._note_one_date(verdicts)
 
-    def _entity(self, record: dict[str, Any]) -> _Sum:
-        kind = record.get("entityType")
-        return self.entities.setdefault(record["name"], _Sum(kind if isinstance(kind, str) else None))
+    def _entity(self, name: object, kind: object) -> _Sum:
+        key = name if isinstance(name, str) else "", kind if isinstance(kind, str) else None
+        return self.entities.setdefault(key, _Sum())
+
+    def _weigh(self, entity: _Sum, weight: Weight) -> None:
+        self.cents += weight.cents
+        entity.characters += weight.characters
+        entity.cents += weight.cents
 
     def _add(self, verdict: Verdict, entity: _Sum) -> None:
         characters, cents = weight_of_observation(verdict.element if verdict.tier else verdict.observation)
         why = listed_as(verdict, self.window)
         self.cents += cents
         self.known_age += verdict.created_at is not None
+        self.seen_age += verdict.age_source == "seen"
         for total in (self._tier(verdict), self._type(verdict), entity):
             total.add(verdict, why, characters, cents)
         if verdict.expired:
             self.freed += cents
         if self._passes(verdict):
             self._list(verdict, why, characters, cents)
-
-    def _names(self, name: str, total: _Sum) -> bool:
-        """Say whether the filters that name entities let one pass."""
-        return self.filters.match_entity(name, total.entity_type)
 
     def _tier(self, verdict: Verdict) -> _Sum:
         return self.tiers.setdefault(verdict.tier or "", _Sum())
@@ -181,6 +191,7 @@ class _Watcher:
         return Report(
             counts=plan.counts,
             known_age=self.known_age,
+            seen_age=self.seen_age,
             weights=Weights(len(data), _characters(data), self._tokens(plan), tokens_of(self.freed)),
             window=self.window,
             groups=groups_of(self.listed, query.sort, query.group_by, judge),
@@ -204,11 +215,11 @@ class _Watcher:
         )
 
     def _heaviest(self) -> tuple[Heavy, ...]:
-        named = [(name, total) for name, total in self.entities.items() if self._names(name, total)]
+        named = [(key, total) for key, total in self.entities.items() if self.filters.match_entity(*key)]
         named.sort(key=lambda item: -item[1].cents)
         return tuple(
-            Heavy(name, e.entity_type, e.observations, e.expired, e.characters, tokens_of(e.cents))
-            for name, e in named[: self.query.top]
+            Heavy(name, kind, e.observations, e.expired, e.characters, tokens_of(e.cents))
+            for (name, kind), e in named[: self.query.top]
         )
 
 

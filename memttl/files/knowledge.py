@@ -163,7 +163,7 @@ def _lies_there(folder: Path) -> bool:
     try:
         folder.lstat()
     except OSError as e:
-        if e.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP):
+        if e.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
             return False
         raise refusal(e, f"The state folder {folder} cannot be read") from None
     return True

@@ -1,11 +1,12 @@
 """A result that goes to a file of the user's (`-o FILE`): whole or not at all, and never over what memttl reads.
 
-`commands/report.py` checks the file before the work, and writes it at the end.
+`commands/report.py` checks the file before any work, and writes it at the end.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -14,21 +15,23 @@ from pathlib import Path
 from memttl.errors import CannotCreate, MemttlError, NoPermission, UsageError
 from memttl.files.state import FOLDER, sync_folder
 
+_HINT = "Name another file."
 
-def check_target(target: str, read: Iterable[Path]) -> None:
-    """Refuse a file that may not be written over: one of `read`, which memttl reads, and what lies in its state.
+
+def check_target(target: str, files: Iterable[Path], folders: Iterable[Path]) -> None:
+    """Refuse a file that may not be written over: one of `files`, which memttl reads, or one in its own `folders`.
 
     Raises:
         UsageError: which it is.
     """
-    if os.path.isdir(target):
+    if os.path.isdir(target) or target.endswith(("/", os.sep)):
         raise UsageError(f"{target} is a folder; nothing was done.", hint="Name a file with --output.")
     real = Path(os.path.realpath(target))
-    if FOLDER in real.parent.parts:
-        raise UsageError(f"{target} lies in memttl's own folder {FOLDER}; nothing was done.", hint="Name another file.")
-    for path in read:
-        if real == path or _is_same(real, path):
-            raise UsageError(f"{target} is what memttl reads here; nothing was done.", hint="Name another file.")
+    if FOLDER in real.parts or any(real.is_relative_to(os.path.realpath(folder)) for folder in folders):
+        raise UsageError(f"{target} lies where memttl keeps its own state; nothing was done.", hint=_HINT)
+    for path in files:
+        if real == Path(os.path.realpath(path)) or _is_same(real, path):
+            raise UsageError(f"{target} is what memttl reads here; nothing was done.", hint=_HINT)
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -41,19 +44,19 @@ def _is_same(one: Path, other: Path) -> bool:
 def write_output(target: str, text: str, *, mode: int) -> None:
     """Write `text` (UTF-8) to the file `target`; links are followed, and a pipe or a device is written to.
 
-    A new file gets `mode`, one that is there keeps its own.
+    A new file gets `mode`, less what the umask takes away; one that is there keeps its mode, and its owner where that
+    may be given.
 
     Raises:
         NoPermission, CannotCreate: it cannot be written; then what was there is as it was.
     """
     data = text.encode("utf-8", "backslashreplace")
-    real = os.path.realpath(target)
     try:
         if os.path.exists(target) and not os.path.isfile(target):  # by its name: a link to a pipe has no real one
             with open(target, "wb") as f:
                 f.write(data)
         else:
-            _replace(real, data, stat.S_IMODE(os.stat(real).st_mode) if os.path.exists(real) else mode & 0o666)
+            _replace(os.path.realpath(target), data, mode)
     except BrokenPipeError:
         return
     except OSError as e:
@@ -61,15 +64,21 @@ def write_output(target: str, text: str, *, mode: int) -> None:
 
 
 def _replace(real: str, data: bytes, mode: int) -> None:
+    if os.path.islink(real):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    before = os.stat(real) if os.path.exists(real) else None
+    if before is not None and not os.access(real, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     folder, name = os.path.split(real)
-    part = os.path.join(folder, f".{name[:100]}.{os.urandom(4).hex()}.tmp")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    part = os.path.join(folder, f".{name[:50]}.{os.urandom(4).hex()}.tmp")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & 0o666 | 0o600)
     try:
         with os.fdopen(descriptor, "wb") as f:
             f.write(data)
             f.flush()
             os.fsync(f.fileno())
-        os.chmod(part, mode)
+        if before is not None:
+            _own(part, before)
         os.replace(part, real)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -79,8 +88,16 @@ def _replace(real: str, data: bytes, mode: int) -> None:
         sync_folder(Path(folder))
 
 
+def _own(part: str, before: os.stat_result) -> None:
+    """Give the new file the owner of the old one, where we may, and its mode without what would run as somebody."""
+    if hasattr(os, "chown"):
+        with contextlib.suppress(PermissionError):
+            os.chown(part, before.st_uid, before.st_gid)
+    os.chmod(part, stat.S_IMODE(before.st_mode) & 0o777)
+
+
 def _refusal(e: OSError, target: str) -> MemttlError:
     message = f"{target} cannot be written ({e.strerror or e}); what was there is as it was."
     if isinstance(e, PermissionError):
-        return NoPermission(message, hint="Name a file in a folder that may be written.")
+        return NoPermission(message, hint="Name a file that may be written, in a folder that may be written.")
     return CannotCreate(message, hint="Name a file in a folder that exists and has room.")

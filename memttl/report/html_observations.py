@@ -18,7 +18,11 @@ from memttl.report.html_text import Child, Html, join, name, number, tag
 from memttl.report.text import age_of
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)")
-_LONG, _LONG_NAME = 1200, 100  # characters from which on a text or a name scrolls in its own box
+_LONG, _LONG_NAME = 1200, 400  # characters from which on a text or a name scrolls in its own box
+_KNOWN = {
+    "set": "set to", "object": "created", "text": "written", "inherited": "its entity", "entity": "its entity",
+    "seen": "first seen", "unknown": "",
+}  # fmt: skip
 _HEADS = (
     ("why", "Why", "number"),
     ("expires", "Expires", "date"),
@@ -126,7 +130,7 @@ def _age(verdict: Verdict, now: datetime) -> Html:
         return tag("td", tag("span", "unknown", class_="none"), class_="age")
     day = in_zone(born, now.tzinfo or UTC).date() if isinstance(born, datetime) else born
     since = _time(when_text(born), day_words(born, now.tzinfo or UTC))
-    note = tag("div", f"{verdict.age_source} ", since, class_="note")
+    note = tag("div", f"{_KNOWN[verdict.age_source or 'unknown']} ", since, class_="note")
     return tag("td", tag("div", age_of(verdict, now)), note, class_="age", data_v=max(0, (now.date() - day).days))
 
 

@@ -40,7 +40,7 @@ def section(outcome: ReportOutcome, id_: str, palette: Palette) -> Html:
     found = outcome.report
     charts = (
         _titled("What expires when", timeline(found.months, palette)),
-        _titled("How old they are", histogram(found.ages)),
+        _titled("How old they are", _may_be_older(found), histogram(found.ages)),
     )
     return tag(
         "section",
@@ -50,15 +50,24 @@ def section(outcome: ReportOutcome, id_: str, palette: Palette) -> Html:
         _notice("warnings", "Warnings", outcome.warnings),
         _totals(found),
         tag("div", *(tag("div", chart, class_="figure") for chart in charts), class_="figures"),
-        _listed(outcome, id_),
         _shares("By tier", _TIER, found.tiers, "tiers"),
         _shares("By entity type", _TYPE, found.types, "types"),
+        _listed(outcome, id_),
         _heaviest(found),
         _one_dated(found),
         _damaged(found),
         class_="report",
         id=id_,
         aria_labelledby=f"{id_}-name",
+    )
+
+
+def _may_be_older(found: Report) -> Html:
+    """Say of how many the age is only that since memttl first saw them."""
+    if not found.seen_age:
+        return Html()
+    return tag(
+        "p", f"{number(found.seen_age)} of all may be older: memttl knows only when it first saw them.", class_="quiet"
     )
 
 
@@ -80,9 +89,9 @@ def _about(outcome: ReportOutcome) -> Html:
     if until:
         day = day_words(until, now.tzinfo or UTC)
         due = tag("time", day, datetime=instant_text(until), data_key="until")
-        rows.append(("Due", ("expires by ", due)))
+        rows.append(("Due means", ("it expires by ", due)))
     else:
-        rows.append(("Due", ("whatever expires at all",)))
+        rows.append(("Due means", ("it expires at all",)))
     if narrowed := _narrowed(outcome.query):
         rows.append(("Listed", (tag("bdi", narrowed), "; the totals are of the whole file")))
     return tag("dl", *(tag("div", tag("dt", term), tag("dd", *said)) for term, said in rows), class_="about")
@@ -120,6 +129,7 @@ def _totals(found: Report) -> Html:
         ("bytes", weights.bytes, "Bytes"),
         ("characters", weights.characters, "Characters"),
         ("known_age", found.known_age, "Ages known"),
+        ("seen_age", found.seen_age, "Ages only first seen"),
         ("unknown_age", counts.unknown_age, "Ages unknown"),
         ("removed", counts.removed, "A prune now would remove"),
         ("pinned", counts.pinned, "Pinned"),
@@ -201,7 +211,7 @@ def _one_dated(found: Report) -> Html:
 def _damaged(found: Report) -> Html:
     if not found.damaged:
         return Html()
-    said = tag("p", "The memory server cannot read these lines; ", tag("code", "memttl doctor"), " says more.")
+    said = tag("p", "The memory server cannot read these lines.")
     columns = (
         Column("line", "Line", is_number=True),
         Column("column", "Column", is_number=True),

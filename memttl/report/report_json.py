@@ -22,7 +22,12 @@ def report_document(outcome: ReportOutcome) -> dict[str, Any]:
         "schema": SCHEMA,
         "file": outcome.file,
         "now": instant_text(outcome.now),
-        "summary": {**found.counts._asdict(), "known_age": found.known_age, **found.weights._asdict()},
+        "summary": {
+            **found.counts._asdict(),
+            "known_age": found.known_age,
+            "seen_age": found.seen_age,
+            **found.weights._asdict(),
+        },
         "listed": {
             "until": instant_text(found.window.until) if found.window.until else None,
             "observations": len(found.listed),

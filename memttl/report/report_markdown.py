@@ -10,7 +10,8 @@ from memttl.report import report_words as words
 from memttl.report.text import age_of, legible
 
 # all that begins markup inside a line, for CommonMark and for GitHub (~~struck~~, $math$, &entities;, @names, :emoji:)
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>|~&$@:#!])")
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~&$@]|#(?=\d)|:(?=[a-z0-9_+-]+:))")
+_OPENING = re.compile(r"^(\d*)([-+.)])")  # "- item", "1. item": the start of a list within an item
 LISTED_COLUMNS = ("entity", "type", "tier", "age", "expires", "observation", "reason")
 
 
@@ -24,17 +25,20 @@ def escaped(text: str) -> str:
     return _MARKUP.sub(r"\\\1", legible(text)).replace("\n", "<br>")
 
 
+def _bullet(text: str) -> str:
+    """Give an item of a list, whose text begins no list or code of its own."""
+    return "- " + _OPENING.sub(r"\1\\\2", escaped(text).lstrip())
+
+
 def _lines(outcome: ReportOutcome) -> Iterator[str]:
     found = outcome.report
     yield f"# Memory report: {escaped(outcome.file)}"
     yield ""
-    yield f"As of {outcome.now:%Y-%m-%d %H:%M %Z}."
-    yield ""
-    yield from (f"- {escaped(line)}" for line in words.summary(outcome))
+    yield from (_bullet(line) for line in words.summary(outcome))
     yield ""
     if found.tiers:
-        yield from _table(("tier", *words.SHARE_COLUMNS), words.share_rows(found.tiers, unnamed=words.NO_TIER))
-        yield from _table(("entity type", *words.SHARE_COLUMNS), words.share_rows(found.types, unnamed=words.NO_TYPE))
+        for head, *rows in (words.tier_table(found), words.type_table(found)):
+            yield from _table(head, rows)
     if not found.groups:
         yield words.nothing_listed(outcome)
         yield ""
@@ -83,11 +87,16 @@ def _entities(outcome: ReportOutcome) -> Iterator[str]:
     if found.one_dated:
         yield f"## {escaped(words.one_date_heading(found))}"
         yield ""
-        yield from (f"- {escaped(words.one_date_line(one, outcome.now))}" for one in found.one_dated)
+        yield from (_bullet(words.one_date_line(one, outcome.now)) for one in found.one_dated)
         if found.one_dated_count > len(found.one_dated):
             yield f"- and {found.one_dated_count - len(found.one_dated):,} more"
+        yield ""
+    if outcome.warnings:
+        yield "## Warnings"
+        yield ""
+        yield from (_bullet(warning) for warning in outcome.warnings)
         yield ""
     if found.damaged:
         yield "## Damaged lines"
         yield ""
-        yield from (f"- line {d.line}, column {d.column}: {escaped(d.problem)}" for d in found.damaged)
+        yield from (_bullet(f"line {d.line}, column {d.column}: {d.problem}") for d in found.damaged)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from rich.cells import cell_len
-
 from memttl.core.report import Group, Report, ReportOutcome
 from memttl.report import report_words as words
+from memttl.report.fitting import columns_of, cut
 from memttl.report.text import age_of, observation_text, visible
 
-_LONGEST_NAME = 60  # columns; a longer one pushes its own numbers to the right
+_LONGEST_NAME = 60  # columns; names stand whole above what is listed
 
 
 def render(outcomes: Sequence[ReportOutcome]) -> str:
     """Give the report of each memory file as lines."""
-    return "\n".join("".join(line + "\n" for line in _lines(outcome)) for outcome in outcomes)
+    return "\n".join("\n".join(_lines(outcome)).rstrip("\n") + "\n" for outcome in outcomes)
 
 
 def _lines(outcome: ReportOutcome) -> Iterator[str]:
@@ -24,13 +23,13 @@ def _lines(outcome: ReportOutcome) -> Iterator[str]:
     yield from map(visible, words.summary(outcome))
     if found.tiers:
         yield ""
-        yield from _columns([("tier", *words.SHARE_COLUMNS), *words.share_rows(found.tiers, unnamed=words.NO_TIER)])
+        yield from _columns(words.tier_table(found))
         yield ""
-        rows = words.share_rows(found.types, unnamed=words.NO_TYPE, shown=words.TYPES_SHOWN)
-        yield from _columns([("entity type", *words.SHARE_COLUMNS), *rows])
+        yield from _columns(words.type_table(found, shown=words.TYPES_SHOWN))
     yield ""
     if not found.groups:
         yield words.nothing_listed(outcome)
+        yield ""
     for group in found.groups:
         yield from _group(group, outcome)
     yield from _months(found)
@@ -38,22 +37,22 @@ def _lines(outcome: ReportOutcome) -> Iterator[str]:
 
 
 def _columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Align cells by the columns that a terminal gives them: the first to the left, numbers to the right."""
-    table = [tuple(map(visible, row)) for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
-    first = min(widths[0], _LONGEST_NAME)
+    """Align cells by the columns that a terminal gives them: the first to the left, and cut; numbers to the right."""
+    table = [(cut(visible(name), _LONGEST_NAME), *numbers) for name, *numbers in rows]
+    first, *widths = (max(map(columns_of, column)) for column in zip(*table, strict=True))
     for name, *numbers in table:
-        cells = [cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)]
-        yield "  ".join([name + " " * (first - cell_len(name)), *cells])
+        cells = [cell.rjust(width) for cell, width in zip(numbers, widths, strict=True)]
+        yield "  ".join([name + " " * (first - columns_of(name)), *cells])
 
 
 def _group(group: Group, outcome: ReportOutcome) -> Iterator[str]:
     yield visible(words.heading(group, outcome))
     by_entity = groupby(group.listed, key=lambda item: (item.verdict.entity, item.verdict.entity_type))
     for (entity, entity_type), listed in by_entity:
-        yield f"  {visible(entity)} ({visible(entity_type or words.NO_TYPE)})"
+        yield f"  {visible(words.title(entity, entity_type))}"
         for verdict in (item.verdict for item in listed):
-            expiry = f"expires {words.expiry_day(verdict, outcome.now)}" if verdict.expires_at else "expires by nothing"
+            verb = "expired" if verdict.expired else "expires"
+            expiry = f"{verb} {words.expiry_day(verdict, outcome.now)}" if verdict.expires_at else "expires by nothing"
             head = f"{verdict.tier}, age {age_of(verdict, outcome.now)}, {expiry}: {verdict.reason}"
             yield f"    - {visible(head)}"
             yield f"      {observation_text(verdict.observation)}"

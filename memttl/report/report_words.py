@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from memttl.core.model import Verdict
 from memttl.core.report import Group, Heavy, Month, OneDate, Report, ReportOutcome, Share
@@ -11,7 +11,7 @@ from memttl.core.wording import day_words
 from memttl.core.zones import in_zone
 from memttl.report.text import plural
 
-NO_TYPE, NO_TIER = "no type", "not judged"
+NO_NAME, NO_TYPE, NO_TIER = '""', "no type", "not judged"
 SHARE_COLUMNS = ("observations", "expired", "due", "for review", "age unknown", "tokens")
 TYPES_SHOWN = 12
 _WHY = {"expired": "Expired", "review": "Due for review", "undated": "Undated"}
@@ -32,8 +32,10 @@ def summary(outcome: ReportOutcome) -> Iterator[str]:
     freed = f"a prune now would free about {weights.tokens_freed_estimated:,} of them"
     goes = f"{freed} ({many(counts.expired, 'observation')})" if counts.expired else "nothing has expired"
     yield f"Reading the graph costs an assistant about {many(weights.tokens_estimated, 'token')}; {goes}."
-    ages = f"{found.known_age:,} of known age, {counts.unknown_age:,} of unknown age"
-    yield f"{ages}; {counts.review_due:,} due for review; {counts.pinned:,} pinned."
+    seen = f" ({found.seen_age:,} of them only since memttl first saw them)" if found.seen_age else ""
+    due = f"{counts.review_due:,} due for review; " if counts.review_due else ""
+    ages = f"{found.known_age:,} of known age{seen}, {counts.unknown_age:,} of unknown age"
+    yield f"{ages}; {due}{counts.pinned:,} pinned."
     if counts.malformed_lines:
         yield f"{many(counts.malformed_lines, 'line')} cannot be read by the memory server."
     yield from (f"A prune now would be refused: {reason}." for reason in found.refusals)
@@ -43,21 +45,15 @@ def heading(group: Group, outcome: ReportOutcome) -> str:
     """Give the heading of one group of listed observations."""
     found = outcome.report
     if found.is_grouped:
-        name = group.name or {"tier": NO_TIER, "type": NO_TYPE}.get(outcome.query.group_by or "", "no name")
+        name = group.name or {"tier": NO_TIER, "type": NO_TYPE}.get(outcome.query.group_by or "", NO_NAME)
     elif group.name == "due":
-        name = f"Due by {until(found, outcome.now)}" if found.window.until else "Due some day"
+        until = found.window.until
+        name = f"Due by {day_words(until, outcome.now.tzinfo or UTC)}" if until else "Due some day"
     else:
         name = _WHY[group.name]
-    return f"{name}: {many(len(group.listed), 'observation')}, about {many(group.tokens, 'token')}"
-
-
-def until(found: Report, now: datetime) -> str:
-    """Give the end of the window as people read it: of a midnight the day that ends with it."""
-    assert found.window.until is not None
-    moment = in_zone(found.window.until, now.tzinfo or UTC)
-    if moment.hour == moment.minute == moment.second == 0:
-        return f"the end of {moment - timedelta(days=1):%Y-%m-%d}"
-    return day_words(moment, now.tzinfo or UTC)
+    expired = sum(item.verdict.expired for item in group.listed) if found.is_grouped else 0
+    of_these = f" ({expired:,} expired)" if expired else ""
+    return f"{name}: {many(len(group.listed), 'observation')}{of_these}, about {many(group.tokens, 'token')}"
 
 
 def nothing_listed(outcome: ReportOutcome) -> str:
@@ -70,9 +66,24 @@ def nothing_listed(outcome: ReportOutcome) -> str:
         what += ", and nothing is undated"
     narrowed = any((query.entities, query.types, query.tiers, query.sources))
     among = " among what the filters name" if narrowed else ""
-    hints = {"--within 1y": query.within, "--undated": query.undated or query.expired_only}
-    more = " or ".join(option for option, given in hints.items() if not given)
-    return f"Nothing {what}{among}." + (f" To see more: {more}." if more else "")
+    return f"Nothing {what}{among}.{_more(outcome)}"
+
+
+def _more(outcome: ReportOutcome) -> str:
+    """Name what would list more: an option that helps here, and where ages come from while they are unknown."""
+    query, found = outcome.query, outcome.report
+    if query.expired_only:
+        return " Without --expired-only more is listed." if found.months else ""
+    wider = ["--within 1y"] if found.months and not (query.expire_before or query.within) else []
+    undated = ["--undated"] if found.counts.unknown_age and not query.undated else []
+    more = " or ".join([*wider, *undated])
+    ages = " Ages: `memttl scan` begins them, `memttl backfill` finds earlier ones." if undated else ""
+    return (f" To see more: {more}." if more else "") + ages
+
+
+def title(entity: str, entity_type: str | None) -> str:
+    """Name an entity with its type; one without a name is shown as such."""
+    return f"{entity or NO_NAME} ({entity_type or NO_TYPE})"
 
 
 def expiry_day(verdict: Verdict, now: datetime) -> str:
@@ -80,8 +91,28 @@ def expiry_day(verdict: Verdict, now: datetime) -> str:
     return f"{in_zone(verdict.expires_at, now.tzinfo or UTC):%Y-%m-%d}" if verdict.expires_at else "-"
 
 
-def share_rows(shares: Sequence[Share], *, unnamed: str, shown: int | None = None) -> Iterator[tuple[str, ...]]:
-    """Give a row of cells for each tier or type; past `shown` of them, the rest added up in one."""
+def tier_table(found: Report) -> list[tuple[str, ...]]:
+    """Give the heading and the rows of what each tier holds; the last is what the graph costs besides."""
+    frame = found.weights.tokens_estimated - sum(share.tokens for share in found.tiers)
+    table = [("tier", *SHARE_COLUMNS), *_share_rows(found.tiers, unnamed=NO_TIER)]
+    return _without_idle([*table, ("names, relations", *[""] * (len(SHARE_COLUMNS) - 1), f"{frame:,}")], found)
+
+
+def type_table(found: Report, *, shown: int | None = None) -> list[tuple[str, ...]]:
+    """Give the heading and the rows of what each entity type holds; past `shown` of them, the rest added up in one."""
+    rows = _share_rows(found.types, unnamed=NO_TYPE, shown=shown)
+    return _without_idle([("entity type", *SHARE_COLUMNS), *rows], found)
+
+
+def _without_idle(table: list[tuple[str, ...]], found: Report) -> list[tuple[str, ...]]:
+    """Leave out the column of what is due for review where nothing is: most policies let it expire instead."""
+    if found.counts.review_due:
+        return table
+    place = 1 + SHARE_COLUMNS.index("for review")
+    return [row[:place] + row[place + 1 :] for row in table]
+
+
+def _share_rows(shares: Sequence[Share], *, unnamed: str, shown: int | None = None) -> Iterator[tuple[str, ...]]:
     few = shares if shown is None or len(shares) <= shown + 1 else shares[:shown]
     for share in few:
         yield share.name or unnamed, *_numbers(share)
@@ -104,8 +135,13 @@ def month_row(month: Month) -> tuple[str, str, str]:
 def heavy_rows(heaviest: Sequence[Heavy]) -> Iterator[tuple[str, ...]]:
     """Give a row of cells for each of the heaviest entities: name, type, observations, expired, tokens."""
     for heavy in heaviest:
-        kind = heavy.entity_type or NO_TYPE
-        yield heavy.entity, kind, f"{heavy.observations:,}", f"{heavy.expired:,}", f"{heavy.tokens:,}"
+        yield (
+            heavy.entity or NO_NAME,
+            heavy.entity_type or NO_TYPE,
+            f"{heavy.observations:,}",
+            f"{heavy.expired:,}",
+            f"{heavy.tokens:,}",
+        )
 
 
 def one_date_heading(found: Report) -> str:
@@ -117,4 +153,4 @@ def one_date_heading(found: Report) -> str:
 def one_date_line(one: OneDate, now: datetime) -> str:
     """Say of one entity what is dated in it."""
     zone = now.tzinfo or UTC
-    return f"{one.entity} ({one.entity_type or NO_TYPE}): {day_words(one.date, zone)}, {one.undated:,} undated"
+    return f"{title(one.entity, one.entity_type)}: {day_words(one.date, zone)}, {one.undated:,} undated"

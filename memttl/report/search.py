@@ -5,7 +5,7 @@ The lines come in pieces, so that `search_terminal.py` colours the very places t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from memttl.core.evidence import text_of
@@ -61,10 +61,24 @@ def _entity(entity: FoundEntity, needle: Needle, outcome: SearchOutcome, *, verd
 def _marked(text: str, needle: Needle, *, role: Literal["plain", "name"] = "plain") -> list[Piece]:
     """Part a text at the places that hold the query; only then are its control characters spelled out."""
     pieces, done = [], 0
-    for start, end in needle.spans(text):
+    for start, end in _joined(needle.spans(text)):
         pieces += [Piece(visible(text[done:start]), role), Piece(visible(text[start:end]), "match")]
         done = end
     return [*pieces, Piece(visible(text[done:]), role)]
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Make one of places that touch: a text of nothing but matches is one piece."""
+    begun: tuple[int, int] | None = None
+    for start, end in spans:
+        if begun is not None and begun[1] == start:
+            begun = begun[0], end
+            continue
+        if begun is not None:
+            yield begun
+        begun = start, end
+    if begun is not None:
+        yield begun
 
 
 def _word(value: Any) -> str:
@@ -79,7 +93,10 @@ def _closing(outcome: SearchOutcome) -> str:
         counts = f"{plural(len(found.entities), 'entity')}, {plural(observations, 'observation')}"
         words = f"{counts} and {plural(len(found.relations), 'relation')} of {outcome.file}."
     else:
-        words = f"Nothing{' of what the options name' * query.is_narrowed} matches {query.text!r} in {outcome.file}."
+        hint = " QUERY is one piece of text, not words." if " " in query.text.strip() and not found.left_out else ""
+        words = (
+            f"Nothing{' of what the options name' * query.is_narrowed} matches {query.text!r} in {outcome.file}.{hint}"
+        )
     if not found.left_out:
         return words
     verbs = "matches and has" if found.left_out == 1 else "match and have"

@@ -11,17 +11,42 @@ from typing import NamedTuple, TextIO, cast
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
+
+from memttl.report.fitting import cut, wrap
+from memttl.report.text import visible
 
 GAP = 2
 
 
 class Screen(NamedTuple):
-    """How a person looks at a result: columns, colour, and whether the encoding has only ASCII."""
+    """How a person looks at a result: columns, colour, and the encoding of what is printed."""
 
     width: int
     color: bool
-    ascii: bool = False
+    encoding: str = "utf-8"
+
+    def shown(self, text: str) -> str:
+        """Give a text of the memory file in one line, as it will be printed: what is measured is what is shown."""
+        return self.encoded(visible(text))
+
+    def encoded(self, text: str) -> str:
+        """Give a text with a question mark for each character that the encoding lacks."""
+        try:
+            return text.encode(self.encoding, "replace").decode(self.encoding, "replace")
+        except LookupError:
+            return text.encode("ascii", "replace").decode()
+
+    def fitted(self, text: str, width: int, *, lines: int = 1) -> str:
+        """Give a text (as `shown`) in at most so many lines of `width` columns; it says where it was cut."""
+        found = wrap(text, width)
+        if len(found) > lines:
+            found = [*found[: lines - 1], cut(f"{found[lines - 1]} {found[lines]}", width)]
+        fitted = "\n".join(found)
+        return fitted if self.has("…") else fitted.replace("…", ">")
+
+    def has(self, text: str) -> bool:
+        """Say whether the encoding has all these characters."""
+        return self.encoded(text) == text
 
 
 class Emitter(io.TextIOBase):
@@ -43,15 +68,6 @@ def console_into(out: io.TextIOBase, screen: Screen) -> Console:
         color_system="standard" if screen.color else None, highlight=False, emoji=False, markup=False,
         legacy_windows=False,
     )  # fmt: skip
-
-
-def shortened(text: str, width: int, *, style: str = "", mark: str = "…") -> Text:
-    """Cut a text to `width` columns, wide characters counted as two; it says where it was cut."""
-    shown = Text(text, style=style, overflow="fold")
-    if shown.cell_len > width:
-        shown.truncate(max(0, width - len(mark)))
-        shown.append(mark)
-    return shown
 
 
 def grid(widths: Sequence[int | None], *, right: Sequence[int] = ()) -> Table:

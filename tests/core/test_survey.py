@@ -65,7 +65,7 @@ def test_window_that_cannot_be_read_is_a_slip(how: dict[str, str]) -> None:
 
 
 def test_within_and_expire_before_exclude_each_other() -> None:
-    with pytest.raises(UsageError, match="give one of them"):
+    with pytest.raises(UsageError, match="both say what is due"):
         report_of(data_of(NOTE), within="30d", expire_before="2026-07-01")
 
 
@@ -278,6 +278,29 @@ def test_damaged_lines_are_named_and_the_good_ones_read() -> None:
 def test_a_prune_that_would_be_refused_is_told() -> None:
     data = data_of(*[f"[session] 2026-01-01: {n}" for n in range(30)])
     assert "max_prune_fraction" in report_of(data).refusals[0]
+
+
+def test_entities_that_memttl_does_not_judge_weigh_too() -> None:
+    data = entity(["x" * 1000], name=7) + b"\n" + b'{"type":"entity","name":"N","entityType":"t"}'
+    report = report_of(data + b"\n" + data_of(NOTE))
+    assert report.weights.tokens_estimated > 180
+    assert [heavy.entity for heavy in report.heaviest] == ["", "E", "N"]
+
+
+def test_entities_of_one_name_and_two_types_are_ranked_apart() -> None:
+    data = data_of(NOTE, name="D", kind="a") + b"\n" + data_of(NOTE, "x" * 99, name="D", kind="b")
+    assert [(h.entity_type, h.observations) for h in report_of(data).heaviest] == [("b", 2), ("a", 1)]
+    assert [h.entity_type for h in report_of(data, types=("a",)).heaviest] == ["a"]
+
+
+def test_file_of_another_tool_is_told_as_such_whatever_the_filters() -> None:
+    with pytest.raises(Foreign):
+        report_of(b"\x1f\x8b rest", entities=("A",))
+
+
+def test_births_known_from_a_first_sighting_only_are_counted() -> None:
+    report = report_of(data_of(NOTE, "2026-01-05: dated"), known_of=lambda _entity, _text: seen("2026-05-30T00:00:00Z"))
+    assert (report.known_age, report.seen_age) == (2, 1)
 
 
 # against a slow reference

@@ -67,7 +67,7 @@ def test_every_format_lists_the_same_observations(path: object) -> None:
     listed = json_rows(outcome)
     assert listed == ndjson_rows(outcome)
     shown = [tuple(legible(cell) for cell in row) for row in listed]
-    assert [tuple(cell.removeprefix("'") for cell in row) for row in csv_rows(outcome)] == shown
+    assert [tuple(map(bare, row)) for row in csv_rows(outcome)] == [tuple(map(bare, row)) for row in shown]
     assert [(e, k, t.strip(" ")) for e, k, t in markdown_rows(outcome)] == [(e, k, t.strip(" ")) for e, k, t in shown]
     assert plain_texts(outcome) == [visible(text) for _, _, text in listed]
 
@@ -79,13 +79,16 @@ def test_every_format_lists_the_same_odd_texts(texts: list[str]) -> None:
     listed = json_rows(outcome)
     assert listed == ndjson_rows(outcome)
     shown = [tuple(legible(cell) for cell in row) for row in listed]
-    assert [tuple(cell.removeprefix("'") for cell in row) for row in csv_rows(outcome)] == [
-        tuple(cell.removeprefix("'") for cell in row) for row in shown
-    ]
+    assert [tuple(map(bare, row)) for row in csv_rows(outcome)] == [tuple(map(bare, row)) for row in shown]
     assert [row[2].strip() for row in markdown_rows(outcome)] == [row[2].strip() for row in shown]
     assert plain_texts(outcome) == [visible(text) for _, _, text in listed]
     for width in (60, 200):
         report_table.render([outcome], Screen(width, color=False))
+
+
+def bare(cell: str) -> str:
+    """A cell of the CSV, or the text that it holds, without what keeps it from being a formula."""
+    return cell.replace("\t", "\\t").removeprefix("'").replace(";'", ";")
 
 
 def numbers_of(text: str) -> set[str]:
@@ -150,10 +153,34 @@ def test_csv_quotes_what_must_be_quoted() -> None:
 
 
 def test_csv_without_anything_listed_is_its_header() -> None:
-    assert report_csv.render([outcome_of(b"")]).split("\r\n") == [",".join(report_json.ROW_KEYS), ""]
+    assert report_csv.render([outcome_of(b"")]).split("\r\n") == [
+        ",".join(f'"{key}"' for key in report_json.ROW_KEYS),
+        "",
+    ]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_no_formula_begins_behind_whatever_parts_the_cells(separator: str) -> None:
+    texts = [f"a{separator}{sign}1+1" for sign in "=+-@"]
+    rendered = report_csv.render([outcome_of(entity(texts), **ALL)])  # type: ignore[arg-type]
+    for row in csv.reader(io.StringIO(rendered, newline=""), delimiter=separator):
+        assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row)
 
 
 # Markdown
+
+
+@pytest.mark.parametrize("name", ["1. item", "- item", "+ item", "    code", "2) x"])
+def test_markdown_begins_no_list_or_code_within_an_item(name: str) -> None:
+    data = entity(["2026-01-05: dated", "undated"], name=name)
+    items = [line[2:] for line in report_markdown.render([outcome_of(data)]).split("\n") if line.startswith("- ")]
+    assert any(name.strip().partition(" ")[2] in item for item in items)
+    assert not any(re.match(r"\s|[-+]\s|\d+[.)]\s", item) for item in items)
+
+
+def test_markdown_holds_the_warnings() -> None:
+    outcome = outcome_of(entity(["x"]))._replace(warnings=("something is odd",))
+    assert "## Warnings\n\n- something is odd" in report_markdown.render([outcome])
 
 
 @pytest.mark.parametrize("text", MARKUP)
@@ -205,14 +232,44 @@ def test_chart_reads_without_colour() -> None:
     policy = "".join(f'[tiers]\nt{n} = "30d"\n' if n == 0 else f't{n} = "30d"\n' for n in range(4))
     marks = [f"note {n} [created 2026-05-20; tier: t{n}]" for n in range(4)]
     for ascii_only in (False, True):
-        table = report_table.render([outcome_of(entity(marks), policy)], Screen(80, color=False, ascii=ascii_only))
+        table = report_table.render(
+            [outcome_of(entity(marks), policy)], Screen(80, color=False, encoding="ascii" if ascii_only else "utf-8")
+        )
         bar = next(line for line in table.split("\n") if line.startswith("  2026-06  4")).split()[2]
         assert len(set(bar)) == 4
         assert bar.isascii() is ascii_only
 
 
+def test_every_tier_of_the_chart_is_named_and_has_a_sign_of_its_own() -> None:
+    names = [f"tier-number-{n}" for n in range(15)]
+    policy = "[tiers]\n" + "".join(f'{name} = "30d"\n' for name in names)
+    data = entity([f"note [created 2026-05-20; tier: {name}]" for name in names])
+    table = report_table.render([outcome_of(data, policy)], Screen(60, color=False))
+    legend = table.partition("What expires when")[2].partition("\n\n")[0].split("\n")[2:]
+    pairs = re.findall(r"(\S) (tier-number-\d+)", "\n".join(legend))
+    assert sorted(name for _, name in pairs) == sorted(names)
+    assert len({sign for sign, _ in pairs}) == 15
+
+
+def test_table_fits_where_the_encoding_lacks_wide_characters() -> None:
+    outcome = reports("wide-right-to-left-and-emoji.jsonl")
+    assert outcome is not None
+    table = report_table.render([outcome], Screen(60, color=False, encoding="ascii"))
+    assert table.isascii()
+    assert max(map(len, table.split("\n"))) <= 60
+
+
+def test_entity_without_a_name_is_shown_as_such() -> None:
+    outcome = outcome_of(entity(["x [expires 2026-01-01]"], name="", kind=""))
+    for text in (report_plain.render([outcome]), report_table.render([outcome], Screen(80, color=False))):
+        assert '"" (no type)' in text
+
+
 def test_report_that_lists_nothing_says_what_would_list_more() -> None:
     note = outcome_of(entity(["a note"]))
     for text in (report_table.render([note], Screen(100, color=False)), report_plain.render([note])):
-        assert "Nothing has expired, is due or due for review. To see more: --within 1y or --undated." in text
+        assert "Nothing has expired, is due or due for review. To see more: --undated. Ages: `memttl scan`" in text
+    later = outcome_of(entity(["x [expires 2027-01-01]"]))
+    assert "To see more: --within 1y or --undated" in " ".join(report_plain.render([later]).split())
+    assert "To see more" not in report_plain.render([outcome_of(entity(["a note"]), undated=True, expired_only=False)])
     assert "It holds no observations." in report_plain.render([outcome_of(b"")])

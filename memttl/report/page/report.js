@@ -4,6 +4,7 @@
 "use strict";
 {
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  const numbered = (count) => count.toLocaleString("en-US");
   const SEARCHED = ["entity", "type", "text", "tier"];
 
   for (const listing of document.querySelectorAll(".listing")) {
@@ -20,22 +21,22 @@
     const cellOf = (row, key) => row.cells[heads.findIndex((head) => head.classList.contains(key))];
 
     // what the search looks through: made once, at the first search
-    const textOf = (row) => SEARCHED.map((key) => {
+    const textOf = (row) => [...SEARCHED.map((key) => {
       const cell = cellOf(row, key);
       return (cell.querySelector(".words") ?? cell).textContent.toLowerCase();
-    }).join("\n");
+    }), row.querySelector(".reason").textContent.toLowerCase()].join("\n");
 
     const filter = () => {
-      const words = found.value.toLowerCase();
-      if (words && !texts) texts = new Map(inOrder.map((row) => [row, textOf(row)]));
+      const words = found.value.toLowerCase().split(/\s+/).filter(Boolean);
+      if (words.length && !texts) texts = new Map(inOrder.map((row) => [row, textOf(row)]));
       let shown = 0;
       for (const row of inOrder) {
         const passes = selects.every((select) => !select.value || row.dataset[select.dataset.key] === select.value)
-          && (!words || texts.get(row).includes(words));
+          && words.every((word) => texts.get(row).includes(word));
         if (row.hidden === passes) row.hidden = !passes;
         shown += passes;
       }
-      count.textContent = `${shown} of ${inOrder.length} shown`;
+      count.textContent = `${numbered(shown)} of ${numbered(inOrder.length)} shown`;
     };
 
     // what a cell sorts by; null where there is nothing, which stands last in either direction
