@@ -37,10 +37,11 @@ def wrap(text: str, width: int) -> list[str]:
         if line:
             lines.append(line)
             word = word.lstrip()
-        while columns_of(word) > width:
-            head, word = _head(word, width)
+        head, rest = _head(word, width)
+        while rest:  # not by counting all of what is left for each line: a text without spaces may be long
             lines.append(head)
-        line = word
+            head, rest = _head(rest, width)
+        line = head
     return [*lines, line] if line or not lines else lines
 
 

@@ -37,7 +37,8 @@ def summary(outcome: ReportOutcome) -> Iterator[str]:
     ages = f"{found.known_age:,} of known age{seen}, {counts.unknown_age:,} of unknown age"
     yield f"{ages}; {due}{counts.pinned:,} pinned."
     if counts.malformed_lines:
-        yield f"{many(counts.malformed_lines, 'line')} cannot be read by the memory server."
+        lines = many(counts.malformed_lines, "line")
+        yield f"{lines} cannot be read by the memory server: a prune needs --keep-malformed."
     yield from (f"A prune now would be refused: {reason}." for reason in found.refusals)
 
 
