@@ -323,6 +323,58 @@ def test_page_never_scrolls_sideways(browser: Browser, request: pytest.FixtureRe
             assert page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
 
 
+def test_ages_that_may_be_higher_are_said_where_people_see_it(
+    browser: Browser, many: ReportOutcome, folder: Path
+) -> None:
+    seen = many._replace(report=many.report._replace(seen_age=39))
+    with browser.page(written(folder / "seen.html", seen)) as page:
+        said = "document.querySelector('.figure .older')"
+        assert page.evaluate(f"{said}.innerText").startswith("39 of all may be older")
+        assert page.evaluate(f"{said}.getBoundingClientRect().width") > 200
+
+
+def test_large_figures_stay_in_their_place_at_every_width(browser: Browser, many: ReportOutcome, folder: Path) -> None:
+    weights = many.report.weights._replace(tokens_estimated=13_105_245, tokens_freed_estimated=3_105_245)
+    large = many._replace(report=many.report._replace(weights=weights))
+    with browser.page(written(folder / "figures.html", large)) as page:
+        for width in (*WIDTHS, 800, 1000):
+            page.resize(width)
+            assert page.evaluate("""[...document.querySelectorAll(".totals.large dd")].filter((dd) => {
+                const range = document.createRange();
+                range.selectNodeContents(dd);
+                return range.getBoundingClientRect().right > dd.parentElement.getBoundingClientRect().right + 1;
+            }).length""") == 0, width  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "least"), [(1280, 0.4), (800, 0.3), (640, 0.9), (400, 0.9)])
+@pytest.mark.parametrize("group_by", [None, "type"])
+def test_the_observation_has_room_at_every_width(
+    browser: Browser, folder: Path, width: int, least: float, group_by: str | None
+) -> None:
+    least -= 0.12 if group_by and width > 640 else 0
+    names = ("Session notes 2026-10", "n" * 300)
+    path = folder / "room.jsonl"
+    path.write_bytes(b"\n".join(entity(["[session] 2026-01-10: x"], name=name) for name in names))
+    with browser.page(written(folder / "room.html", reported(path, group_by=group_by)), width=width) as page:
+        shares = page.evaluate("""[...document.querySelectorAll(".observations tbody tr")].map((row) =>
+            row.querySelector(".text").getBoundingClientRect().width / row.getBoundingClientRect().width)""")
+        assert len(shares) == 2
+        assert min(shares) > least
+
+
+def test_on_a_phone_the_facts_of_a_card_take_one_line(browser: Browser, folder: Path) -> None:
+    path = folder / "card.jsonl"
+    path.write_bytes(entity(["[session] 2026-01-10: x"], name="Session notes 2026-10"))
+    with browser.page(written(folder / "card.html", reported(path)), width=400) as page:
+        tops = page.evaluate("""["expires", "tier", "age", "tokens"].map((key) =>
+            Math.round(document.querySelector("td." + key).getBoundingClientRect().top))""")
+        assert len(set(tops)) == 1
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('.observations thead tr'), '::before').content")
+            == '"Sort by"'
+        )
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [400, 1280])
 def test_text_and_bars_stand_out_from_what_is_behind_them(

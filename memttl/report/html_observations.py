@@ -18,7 +18,7 @@ from memttl.report.html_text import Child, Html, join, name, number, tag
 from memttl.report.text import age_of
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)")
-_LONG, _LONG_NAME = 1200, 400  # characters from which on a text or a name scrolls in its own box
+_LONG, _TALL = 1200, 60  # characters: a longer text or name scrolls in its own box; a longer name takes many lines
 _KNOWN = {
     "set": "set to", "object": "created", "text": "written", "inherited": "its entity", "entity": "its entity",
     "seen": "first seen", "unknown": "",
@@ -69,6 +69,7 @@ def _row(item: Listed, now: datetime, first: Html) -> Html:
         _named(verdict.tier, "tier", without="no tier"),
         _age(verdict, now),
         tag("td", number(item.tokens), class_="tokens", data_v=item.tokens),
+        class_="tall" if len(verdict.entity) > _TALL else None,
         data_why=item.listed_as,
         data_tier=verdict.tier,
         data_source=verdict.age_source,
@@ -79,7 +80,7 @@ def _row(item: Listed, now: datetime, first: Html) -> Html:
 
 def _named(value: str | None, class_: str, *, without: str) -> Html:
     shown = name(value, without=without)
-    if value and len(value) > _LONG_NAME:
+    if value and len(value) > _LONG:
         shown = tag("div", shown, class_="long", tabindex=0, role="region", aria_label="Whole name")
     return tag("td", shown, class_=class_)
 
@@ -129,7 +130,7 @@ def _age(verdict: Verdict, now: datetime) -> Html:
     if born is None:
         return tag("td", tag("span", "unknown", class_="none"), class_="age")
     day = in_zone(born, now.tzinfo or UTC).date() if isinstance(born, datetime) else born
-    since = _time(when_text(born), day_words(born, now.tzinfo or UTC))
+    since = _time(when_text(born), day.isoformat())
     note = tag("div", f"{_KNOWN[verdict.age_source or 'unknown']} ", since, class_="note")
     return tag("td", tag("div", age_of(verdict, now)), note, class_="age", data_v=max(0, (now.date() - day).days))
 

@@ -67,7 +67,7 @@ def _may_be_older(found: Report) -> Html:
     if not found.seen_age:
         return Html()
     return tag(
-        "p", f"{number(found.seen_age)} of all may be older: memttl knows only when it first saw them.", class_="quiet"
+        "p", f"{number(found.seen_age)} of all may be older: memttl knows only when it first saw them.", class_="older"
     )
 
 
@@ -172,7 +172,9 @@ def _groups(found: Report) -> Html:
         return Html()
     columns = (Column("group", "Group", without="none"), _OBSERVATIONS, *_WEIGHTS)
     rows = [(g.name, len(g.listed), sum(item.characters for item in g.listed), g.tokens) for g in found.groups]
-    return tag("details", tag("summary", "What they weigh"), table(columns, rows, label="Groups", id_="groups"))
+    return tag(
+        "details", tag("summary", "Characters and tokens by group"), table(columns, rows, label="Groups", id_="groups")
+    )
 
 
 def _shares(title: str, first: Column, shares: Sequence[Share], id_: str) -> Html:
