@@ -155,8 +155,7 @@ def surroundings(named: str, given: Given, environ: Mapping[str, str]) -> tuple[
     A policy that cannot be read is no error here.
     """
     memory = Path(os.path.realpath(named))
-    own = os.path.join(user_config_folder(), "policy.toml")
-    policies = [given.policy or environ.get("MEMTTL_POLICY"), *_beside(named), own]
+    policies = [given.policy or environ.get("MEMTTL_POLICY"), *_beside(named), _own_policy()]
     folders = []
     with contextlib.suppress(BadPolicy, UsageError):
         elsewhere, _ = _state_elsewhere(named, memory, find_policy(named, given, environ), environ)
@@ -196,7 +195,7 @@ def find_policy(named: str | None, given: Given, environ: Mapping[str, str]) -> 
     for beside in _beside(named) if named else ():
         if os.path.lexists(beside):
             return read_policy(beside, beside=True)
-    own = os.path.join(user_config_folder(), "policy.toml")
+    own = _own_policy()
     return read_policy(own) if os.path.lexists(own) else Policy()
 
 
@@ -246,6 +245,10 @@ def user_config_folder() -> str:
     import platformdirs
 
     return platformdirs.user_config_dir("memttl", appauthor=False)
+
+
+def _own_policy() -> str:
+    return os.path.join(user_config_folder(), "policy.toml")
 
 
 def _state_elsewhere(named: str, memory: Path, policy: Policy, environ: Mapping[str, str]) -> tuple[Path | None, bool]:

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TextIO
 
 import typer
 
@@ -70,10 +70,15 @@ class Output(NamedTuple):
 
     @property
     def uses_color(self) -> bool:
-        """Asked for, else a terminal that is not dumb, and no NO_COLOR."""
+        """True when results on stdout are coloured."""
+        return self.colors(sys.stdout)
+
+    def colors(self, stream: TextIO | None) -> bool:
+        """Say whether what goes to a stream is coloured: asked for, else a terminal, not dumb, and no NO_COLOR."""
         if self.color is not None:
             return self.color
-        return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        is_terminal = stream is not None and stream.isatty()
+        return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _columns_of_stderr() -> int:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Mapping
+from typing import TextIO, TypeVar
 
 from memttl.errors import AS_IT_WAS, CannotPrint, Interrupted
 
+A = TypeVar("A")
 _first: list[Callable[[], None]] = []  # what takes a progress bar off the screen
 
 
@@ -80,11 +81,21 @@ def ask(question: str) -> bool:
     Raises:
         Interrupted: Ctrl-C or the end of input.
     """
+    answers = {"": False, "n": False, "no": False, "y": True, "yes": True}
+    return choose(f"{question} [y/N]: ", answers, "Answer y or n.", interrupted=f"Interrupted; {AS_IT_WAS}.")
+
+
+def choose(prompt: str, answers: Mapping[str, A], again: str, *, interrupted: str) -> A:
+    """Prompt on stderr until the line, in any case, is one of the answers; else say `again`.
+
+    Raises:
+        Interrupted: as `read_line`.
+    """
     while True:
-        word = read_line(f"{question} [y/N]: ", f"Interrupted; {AS_IT_WAS}.").strip().lower()
-        if word in ("", "n", "no", "y", "yes"):
-            return word.startswith("y")
-        say("Answer y or n.")
+        word = read_line(prompt, interrupted).strip().lower()
+        if word in answers:
+            return answers[word]
+        say(again)
 
 
 def read_line(prompt: str, interrupted: str) -> str:

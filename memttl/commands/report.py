@@ -130,7 +130,10 @@ def _one(settings: Settings, query: Query, output: Output) -> ReportOutcome:
 
 
 def _show(outcomes: Sequence[ReportOutcome], chosen: str, output: Output, sink: _Sink, *, complete: bool) -> None:
-    if chosen == "table" and sink.is_stdout and output.is_terminal and not output.quiet:
+    is_printed_table = chosen == "table" and sink.is_stdout
+    if is_printed_table and output.quiet:
+        return  # the other formats are documents, which --quiet does not take away
+    if is_printed_table and output.is_terminal:
         from memttl.report import report_table  # rich: only where a person looks at a screen
         from memttl.report.terminal import Screen
 
@@ -138,8 +141,6 @@ def _show(outcomes: Sequence[ReportOutcome], chosen: str, output: Output, sink: 
         return
     from importlib import import_module
 
-    if chosen == "table" and sink.is_stdout and output.quiet:
-        return  # the other formats are documents, which --quiet does not take away
     module = "plain" if chosen == "table" else chosen  # one module a format
     sink.put(import_module(f"memttl.report.report_{module}").render(outcomes), complete=complete)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import typer
 from memttl.commands.asking import Shown, warn_of_the_rest
 from memttl.commands.narrowing import Entity, ExpireBefore, Tier, Type, Within
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
-from memttl.commands.printing import can_ask, put, read_line, say
+from memttl.commands.printing import can_ask, choose, put, read_line, say
 from memttl.errors import Interrupted, NoTerminal, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
@@ -131,27 +130,16 @@ def _ask(planned: ReviewOutcome, output: Output, shown: Shown) -> Answer:
     say(summary(planned, _style(output)))
     shown.update((planned.file, warning) for warning in planned.warnings)
     warn(planned.warnings, output._replace(json=False))
-    while True:
-        # no default: an empty line must not throw away what an hour of thought decided
-        word = read_line("Apply? [y]es, [n]o, [b]ack: ", _INTERRUPTED).strip().lower()
-        if word in _ANSWERS:
-            return _ANSWERS[word]
-        say("Answer y to apply it, n to leave all as it is, b to go back to the last one.")
+    # no default: an empty line must not throw away what an hour of thought decided
+    again = "Answer y to apply it, n to leave all as it is, b to go back to the last one."
+    return choose("Apply? [y]es, [n]o, [b]ack: ", _ANSWERS, again, interrupted=_INTERRUPTED)
 
 
 def _style(output: Output) -> Style:
     from memttl.report.review import Style
 
     width = max(_NARROWEST, min(_WIDEST, output.width))
-    return Style(width, _painted) if _in_color(output) else Style(width)
-
-
-def _in_color(output: Output) -> bool:
-    """As `Output.uses_color`, but of stderr, where the dialogue is shown."""
-    if output.color is not None:
-        return output.color
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(width, _painted) if output.colors(sys.stderr) else Style(width)
 
 
 def _painted(kind: str, text: str) -> str:

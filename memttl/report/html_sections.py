@@ -171,7 +171,7 @@ def _groups(found: Report) -> Html:
     if not found.groups:
         return Html()
     columns = (Column("group", "Group", without="none"), _OBSERVATIONS, *_WEIGHTS)
-    rows = [(g.name, len(g.listed), sum(item.characters for item in g.listed), g.tokens) for g in found.groups]
+    rows = [(g.name, len(g.listed), g.characters, g.tokens) for g in found.groups]
     return tag(
         "details", tag("summary", "Characters and tokens by group"), table(columns, rows, label="Groups", id_="groups")
     )

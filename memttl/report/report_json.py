@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from memttl.core.listing import LISTED_AS
 from memttl.core.report import Report, ReportOutcome
 from memttl.core.wording import instant_text, when_text
 from memttl.report.documents import SCHEMA, verdict_document
@@ -18,6 +20,8 @@ ROW_KEYS = (
 def report_document(outcome: ReportOutcome) -> dict[str, Any]:
     """Give the whole report; `observations` are the listed verdicts, in the order of `groups`."""
     found = outcome.report
+    listed = found.listed
+    whys = Counter(item.listed_as for item in listed)
     return {
         "schema": SCHEMA,
         "file": outcome.file,
@@ -30,11 +34,11 @@ def report_document(outcome: ReportOutcome) -> dict[str, Any]:
         },
         "listed": {
             "until": instant_text(found.window.until) if found.window.until else None,
-            "observations": len(found.listed),
-            **{why: found.count(why) for why in ("expired", "due", "review", "undated")},
+            "observations": len(listed),
+            **{why: whys[why] for why in LISTED_AS},
         },
         "groups": _groups(found),
-        "observations": [verdict_document(item.verdict) for item in found.listed],
+        "observations": [verdict_document(item.verdict) for item in listed],
         "tiers": [{"tier": share.name or None, **_numbers(share._asdict())} for share in found.tiers],
         "types": [{"entity_type": share.name or None, **_numbers(share._asdict())} for share in found.types],
         "months": [{"month": m.month, "observations": m.observations, "tiers": dict(m.tiers)} for m in found.months],

@@ -9,7 +9,7 @@ from memttl.core.model import Verdict
 from memttl.core.report import Group, Heavy, Month, OneDate, Report, ReportOutcome, Share
 from memttl.core.wording import day_words
 from memttl.core.zones import in_zone
-from memttl.report.text import plural
+from memttl.report.text import noun_of
 
 NO_NAME, NO_TYPE, NO_TIER = '""', "no type", "not judged"
 SHARE_COLUMNS = ("observations", "expired", "due", "for review", "age unknown", "tokens")
@@ -19,7 +19,7 @@ _WHY = {"expired": "Expired", "review": "Due for review", "undated": "Undated"}
 
 def many(count: int, noun: str) -> str:
     """Count things with a comma between thousands: `12,000 observations`."""
-    return f"{count:,} {plural(count, noun).partition(' ')[2]}"
+    return f"{count:,} {noun_of(count, noun)}"
 
 
 def summary(outcome: ReportOutcome) -> Iterator[str]:

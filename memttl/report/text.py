@@ -46,9 +46,14 @@ def observation_text(observation: Any) -> str:
 
 def plural(count: int, noun: str) -> str:
     """Count things: `1 line`, `3 entities`."""
+    return f"{count} {noun_of(count, noun)}"
+
+
+def noun_of(count: int, noun: str) -> str:
+    """Give a noun as it stands behind a count."""
     if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun[:-1]}ies" if noun.endswith("ty") else f"{count} {noun}s"
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("ty") else f"{noun}s"
 
 
 def age_of(verdict: Verdict, now: datetime) -> str:
