@@ -98,7 +98,18 @@ def test_runs_at_once_lose_no_sighting(memory: Path) -> None:
     instants = [found[text_key(f"text {n}")].first_seen - NOW.timestamp() for n in range(ROUNDS)]
     assert instants == [3600 * n - 12 * 3600 for n in range(ROUNDS)]
     assert json.loads(memory.read_bytes().split(b"\n")[0])["observations"] == texts
-    assert len(baselines(memory)) == 1
+    # where the prune was the very first of all, its `begin` tells the baseline, and no line of its own is written
+    assert len(baselines(memory)) <= 1
+    assert baseline_of(memory) == baseline_in_log(state_of(memory)) == NOW - timedelta(hours=12)
+
+
+@pytest.mark.parametrize("first", ["scan", "prune"])
+def test_baseline_is_told_once_by_whatever_command_came_first(memory: Path, first: str) -> None:
+    for command in sorted(["scan", "prune"], key=lambda name: name != first):
+        scanned(memory) if command == "scan" else pruned(memory)
+    assert len(baselines(memory)) == (first == "scan")
+    assert events_of(memory)[0]["event"] == {"scan": "baseline", "prune": "begin"}[first]
+    assert baseline_of(memory) == baseline_in_log(state_of(memory)) == NOW
 
 
 def test_first_runs_at_once_make_one_baseline(memory: Path) -> None:
