@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from memttl.core.outcome import PruneOutcome
-from memttl.files import commit
+from memttl.files import audit, commit
 from memttl.files.pace import Pace
 from memttl.settings import Given, Settings, resolve
 from memttl.workflow.prune import Request, prune
@@ -73,9 +72,8 @@ def state_folder(path: Path) -> Path:
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:
-    """The audit log of a memory file, event by event."""
-    log = state_folder(path) / "audit.jsonl"
-    return [json.loads(line) for line in log.read_bytes().splitlines()] if log.exists() else []
+    """The audit log of a memory file, event by event; without the lines that a kill tore."""
+    return audit.read_events(state_folder(path) / "audit.jsonl")
 
 
 def names_in(folder: Path) -> list[str]:

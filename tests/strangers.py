@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memttl.core.outcome import PruneOutcome
+from memttl.files import audit
 from memttl.files.ladder import WritePath
 from memttl.files.pace import Pace
 from memttl.settings import Given, Settings, resolve
@@ -52,8 +53,10 @@ def leftovers(path: Path) -> list[str]:
 
 
 def events(path: Path) -> list[dict]:
-    """The audit log."""
-    return [json.loads(line) for line in (state_folder(path) / "audit.jsonl").read_text().splitlines()]
+    """The audit log, whose chain holds; without the lines that a kill tore."""
+    log = state_folder(path) / "audit.jsonl"
+    assert audit.is_whole(log)
+    return audit.read_events(log)
 
 
 def once(stage: str, act: Callable[[], object]) -> Step:
