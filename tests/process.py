@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import struct
@@ -91,7 +92,7 @@ def error_of(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 class Ended(NamedTuple):
-    """How a process at a terminal ended: its exit code, all that the screen got, and stdout where it was piped."""
+    """How a process at a terminal ended: its exit code, what the screen got, and stdout where it was piped."""
 
     code: int
     screen: str
@@ -102,7 +103,8 @@ class Terminal:
     """memttl at a terminal of `columns`; Ctrl-C and Ctrl-D reach it as they would from a keyboard.
 
     With `piped` its standard output is a pipe, and only input and errors are the terminal. `program` are the words for
-    Python that come before the command.
+    Python that come before the command. The progress bar, which a loaded machine shows at any time, is taken out of
+    what the screen got, unless `with_bars`.
     """
 
     def __init__(
@@ -113,7 +115,9 @@ class Terminal:
         cwd: Path | None = None,
         piped: bool = False,
         program: Sequence[str] = ("-m", "memttl"),
+        with_bars: bool = False,
     ) -> None:
+        self._bars = re.compile(b"(?!)" if with_bars else rb"\r[^\r\n\x1b]*\x1b\[K")
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         self._process = subprocess.Popen(
@@ -127,7 +131,11 @@ class Terminal:
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(slave)
-        self._screen, self._stdout = b"", b""
+        self._raw, self._stdout = b"", b""
+
+    @property
+    def _screen(self) -> bytes:
+        return self._bars.sub(b"", self._raw)
 
     def read_until(self, text: str, *, timeout_s: float = TIMEOUT_S) -> str:
         """Read the screen until it shows `text`; give the whole screen so far."""
@@ -167,7 +175,7 @@ class Terminal:
                 piece = b""
             got |= bool(piece)
             if source == self._master:
-                self._screen += piece
+                self._raw += piece
             else:
                 self._stdout += piece
         return got

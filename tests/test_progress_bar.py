@@ -69,7 +69,7 @@ def slow(
 ) -> Terminal:
     """A slow memttl at a terminal; `gate` is what it waits for."""
     program = ("-c", SLOW, place, str(delay_s), str(gate))
-    return Terminal(*words, *NOW, program=program, **terminal)  # type: ignore[arg-type]
+    return Terminal(*words, *NOW, program=program, with_bars=True, **terminal)  # type: ignore[arg-type]
 
 
 def test_slow_run_shows_how_far_it_is_and_leaves_nothing_of_it(memory: Path, tmp_path: Path) -> None:
