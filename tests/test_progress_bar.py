@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,8 +97,9 @@ def test_question_stands_on_a_clean_line(memory: Path, tmp_path: Path) -> None:
 def test_nothing_moves_while_a_question_waits(memory: Path) -> None:
     terminal = slow("prune", "--file", memory)
     asked = terminal.read_until("[y/N]: ")
+    time.sleep(0.1)  # room for fifty frames
     terminal.type("n\n")
-    assert "\r\x1b[K" not in terminal.end().screen.removeprefix(asked).partition("Nothing was removed")[0]
+    assert terminal.end().screen.removeprefix(asked).startswith("n\r\n")  # the echo comes first, whatever moves then
 
 
 def test_warning_stands_on_a_clean_line(memory: Path, tmp_path: Path) -> None:
