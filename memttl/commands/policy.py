@@ -9,8 +9,9 @@ import typer
 
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, tell, warn, words
 from memttl.commands.printing import put
+from memttl.core.wording import plural
 from memttl.errors import ExitCode, NoMemoryFile, UsageError
-from memttl.report.text import plural, visible
+from memttl.report.text import visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.policy import Policy

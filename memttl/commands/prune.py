@@ -108,7 +108,8 @@ def _one(settings: Settings, request: Request, output: Output, shown: Shown | No
 
 
 def _ask(planned: PruneOutcome, output: Output, shown: Shown) -> bool:
-    from memttl.report.text import plural, visible
+    from memttl.core.wording import plural
+    from memttl.report.text import visible
 
     count = plural(planned.plan.counts.removed, "observation")
     also = f" and {plural(len(planned.plan.lines), 'emptied line')}" if planned.plan.lines else ""

@@ -109,11 +109,9 @@ def _format(named: str | None, target: str | None, *, json: bool) -> str:
     if named is None:
         ending = (target or "").rpartition(".")[2].lower()
         return "json" if json else _ENDINGS.get(ending, "table")
-    if named not in FORMATS:
-        from memttl.core.near import near
+    from memttl.core.near import refuse_unknown_word
 
-        hint = f"Use {', '.join(FORMATS)}."
-        raise UsageError(f"--format knows no {named!r}{near(named, list(FORMATS))}; nothing was done.", hint=hint)
+    refuse_unknown_word("--format", named, FORMATS)
     if json and named != "json":
         raise UsageError(
             f"--json and --format {named} ask for two formats; nothing was done.", hint="Give one of them."

@@ -7,11 +7,11 @@ from datetime import datetime, tzinfo
 from typing import NamedTuple
 
 from memttl.core.classify import KnownOf, judge_entity
+from memttl.core.dates import day_of
 from memttl.core.judge import Judge
 from memttl.core.memory import read_lines
 from memttl.core.model import When
 from memttl.core.progress import Progress, no_progress, ticks_of
-from memttl.core.zones import in_zone
 
 # up to how many whole days, and what it is called
 _RANGES = (
@@ -39,7 +39,7 @@ class AgeTally:
     """Counts births by age at one instant, as days of one time zone."""
 
     def __init__(self, now: datetime, zone: tzinfo) -> None:
-        self._today, self._zone = in_zone(now, zone).date(), zone
+        self._today, self._zone = day_of(now, zone), zone
         self._births: Counter[When | None] = Counter()  # most were first seen at the same few instants
 
     def add(self, born: When | None) -> None:
@@ -57,8 +57,7 @@ class AgeTally:
     def _range_of(self, born: When | None) -> str:
         if born is None:
             return _UNKNOWN
-        day = in_zone(born, self._zone).date() if isinstance(born, datetime) else born
-        days = (self._today - day).days
+        days = (self._today - day_of(born, self._zone)).days
         return next((name for most, name in _RANGES if days <= most), _OLDER)
 
 

@@ -24,6 +24,7 @@ from memttl.core.oddities import plan_warnings, some
 from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import Choice, match_names
 from memttl.core.wish import Patch, Wish, read_duration, read_patch
+from memttl.core.wording import plural
 from memttl.errors import UnknownEntity, UsageError
 
 
@@ -269,7 +270,7 @@ def _sooner(changes: Changes) -> list[str]:
     ]
     if not sooner:
         return []
-    count = "1 observation" if len(sooner) == 1 else f"{len(sooner)} observations"
+    count = plural(len(sooner), "observation")
     return [f"this lets {count} go earlier than before, not later: {some([repr(e) for e in dict.fromkeys(sooner)])}"]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memttl.errors import UsageError
+
 LONGEST = 200  # nobody mistypes a longer name, and comparing such takes seconds
 
 
@@ -17,3 +19,15 @@ def near(name: str, names: Sequence[str]) -> str:
     found = get_close_matches(name.casefold(), [n.casefold() for n in names], n=1)
     match = next((n for n in names if found and n.casefold() == found[0]), None)
     return f' (did you mean "{match}"?)' if match else ""
+
+
+def refuse_unknown_word(option: str, word: str, words: Sequence[str]) -> None:
+    """Refuse a value of an option that knows only certain words.
+
+    Raises:
+        UsageError: it names a near one, and all that there are.
+    """
+    if word not in words:
+        raise UsageError(
+            f"{option} knows no {word!r}{near(word, words)}; nothing was done.", hint=f"Use {', '.join(words)}."
+        )

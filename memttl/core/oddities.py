@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from memttl.core.memory import BOM
 from memttl.core.model import Line, LineRemoval, Verdict
 from memttl.core.policy import Policy
+from memttl.core.wording import plural
 
 SHOWN = 5
 BOM_WORDS = "the file begins with a byte order mark: the memory server cannot read such a file; it is kept as it is"
@@ -43,7 +44,9 @@ def plan_warnings(
         found.append(BOM_WORDS)
     if odd.malformed:
         places = some([f"line {line.number}, column {line.column}" for line in odd.malformed])
-        found.append(f"{_lines(len(odd.malformed))} that the memory server cannot read, kept byte for byte: {places}")
+        found.append(
+            f"{plural(len(odd.malformed), 'line')} that the memory server cannot read, kept byte for byte: {places}"
+        )
     if odd.too_deep:
         found.append(too_deep_words(odd.too_deep))
     if odd.unreadable:
@@ -57,7 +60,7 @@ def plan_warnings(
 
 def too_deep_words(numbers: Sequence[int]) -> str:
     """Warn of lines that cannot be judged; `numbers` count from 1."""
-    return f"{_lines(len(numbers))} nested too deep to judge, kept as it is: {some([str(n) for n in numbers])}"
+    return f"{plural(len(numbers), 'line')} nested too deep to judge, kept as it is: {some([str(n) for n in numbers])}"
 
 
 def _unreadable(verdicts: Sequence[Verdict]) -> str:
@@ -89,13 +92,9 @@ def _whole_lines(lines: Sequence[LineRemoval]) -> list[str]:
         return []
     kinds = Counter(r.kind for r in lines)
     names = "; ".join(r.label for r in lines)
-    emptied = f"{kinds['entity']} emptied " + ("entity" if kinds["entity"] == 1 else "entities")
+    emptied = plural(kinds["entity"], "emptied entity")
     relations = f"{kinds['relation']} of their relations"
     return [f"{emptied} and {relations} go as well: {names}"]
-
-
-def _lines(count: int) -> str:
-    return f"{count} line" + ("s" if count != 1 else "")
 
 
 def some(names: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from memttl.core.memory import read_lines
 from memttl.core.model import Line, LineRemoval, Verdict
 from memttl.core.oddities import Oddities, plan_warnings
 from memttl.core.progress import Progress, no_progress, ticks_of
+from memttl.core.wording import plural
 from memttl.errors import Foreign, Malformed
 
 if TYPE_CHECKING:
@@ -226,8 +227,7 @@ def refuse_foreign(data: bytes, census: Census, *, malformed: bool) -> None:
 
 def malformed_message(lines: list[Line], *, shown: int = 50) -> str:
     """Name every bad line with line and column; past `shown` of them, the rest by number."""
-    head = f"{len(lines)} line" + ("s" if len(lines) != 1 else "")
-    text = f"{head} that the memory server cannot read; nothing was done:"
+    text = f"{plural(len(lines), 'line')} that the memory server cannot read; nothing was done:"
     for line in lines[:shown]:
         text += f"\n  line {line.number}, column {line.column}: {line.problem}"
     rest = ", ".join(str(line.number) for line in lines[shown:])

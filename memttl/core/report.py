@@ -12,7 +12,7 @@ from typing import NamedTuple, get_args
 from memttl.core.ages import Ages
 from memttl.core.listing import ListedAs, Window
 from memttl.core.model import AgeSource, Verdict, When
-from memttl.core.near import near
+from memttl.core.near import refuse_unknown_word
 from memttl.core.plan import Counts
 from memttl.core.tokens import tokens_of
 from memttl.errors import ExitCode, UsageError
@@ -201,11 +201,7 @@ def check_query(query: Query) -> None:
         *((("--group-by", query.group_by, GROUPS),) if query.group_by is not None else ()),
         *(("--source", source, SOURCES) for source in query.sources),
     ):
-        if word not in words:
-            raise UsageError(
-                f"{option} knows no {word!r}{near(word, list(words))}; nothing was done.",
-                hint=f"Use {', '.join(words)}.",
-            )
+        refuse_unknown_word(option, word, words)
     if query.top < 0:
         raise UsageError(
             f"--top {query.top} is below zero; nothing was done.", hint="Give how many entities to name, or 0."

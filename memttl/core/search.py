@@ -19,7 +19,7 @@ from memttl.core.model import Line, Verdict
 from memttl.core.needle import Needle, needle_of
 from memttl.core.oddities import Oddities, plan_warnings
 from memttl.core.plan import refuse_foreign
-from memttl.core.progress import Progress, no_progress, ticks_of
+from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import Filters, make_filters
 from memttl.errors import UsageError
 
@@ -120,14 +120,11 @@ def search_file(
         Foreign: it is no file of the memory server.
     """
     entities, relations, odd = _read(data, progress)
-    heads = [(str(r.get("name")), _text(r.get("entityType"))) for _, r in entities] if query.types else ()
-    filters = make_filters((), query.types, query.tiers, heads=heads, known_tiers=list(judge.policy.tiers))
+    filters = make_filters(
+        (), query.types, query.tiers, heads=lambda: map(_head, entities), known_tiers=list(judge.policy.tiers)
+    )
     search = _Search(query, needle_of(query.text), filters, judge, known_of)
-    results = []
-    for place, (line, record) in enumerate(entities):
-        if place % 256 == 0:
-            progress("searching", place, len(entities))
-        results.append(search.entity(line, record))
+    results = [search.entity(line) for line in ticking(entities, ticks_of(progress, "searching", size_of(entities)))]
     found = tuple(entity for entity, _ in results if entity is not None)
     odd.unreadable = [v for entity in found for v in entity.verdicts if v.warning]
     names = {entity.name for entity in found if entity.name is not None}
@@ -144,14 +141,19 @@ def _is_name(end: Any, names: set[str]) -> bool:
     return isinstance(end, str) and end in names
 
 
-def _read(data: bytes, progress: Progress) -> tuple[list[tuple[Line, dict[str, Any]]], list[FoundRelation], Oddities]:
+def _head(line: Line) -> tuple[str, str | None]:
+    record = _record_of(line)
+    return str(record.get("name")), _text(record.get("entityType"))
+
+
+def _read(data: bytes, progress: Progress) -> tuple[list[Line], list[FoundRelation], Oddities]:
     odd, census = Oddities(), Census()
-    entities, relations = [], []
+    entities, relations = list[Line](), list[FoundRelation]()
     for line in read_lines(data, tick=ticks_of(progress, "reading", len(data))):
         census.add(line)
         odd.add(line)
         if line.kind == "entity":
-            entities.append((line, _record_of(line)))
+            entities.append(line)
         elif line.kind == "relation":
             record = _record_of(line)
             relations.append(FoundRelation(record.get("from"), record.get("to"), record.get("relationType")))
@@ -170,8 +172,9 @@ class _Search(NamedTuple):
     judge: Judge
     known_of: KnownOf | None
 
-    def entity(self, line: Line, record: dict[str, Any]) -> tuple[FoundEntity | None, int]:
+    def entity(self, line: Line) -> tuple[FoundEntity | None, int]:
         """Give what is found of one entity, None for nothing, and how many of its matches were left out as expired."""
+        record = _record_of(line)
         name, kind = _text(record.get("name")), _text(record.get("entityType"))
         if not self.filters.match_type(kind):
             return None, 0

@@ -58,10 +58,10 @@ def make_filters(
     types: Sequence[str],
     tiers: Sequence[str],
     *,
-    heads: Iterable[tuple[str, str | None]],
+    heads: Callable[[], Iterable[tuple[str, str | None]]],
     known_tiers: list[str],
 ) -> Filters:
-    """Make filters from what the user named; `heads` are the file's entities as (name, type).
+    """Make filters from what the user named; `heads` gives the file's entities as (name, type).
 
     A glob that matches nothing is a filter like any other; an exact word that matches nothing is a slip.
 
@@ -69,7 +69,7 @@ def make_filters(
         UnknownEntity: an exact name or type that no entity has.
         UsageError: a tier that the policy does not have.
     """
-    all_heads = list(heads)
+    all_heads = list(heads()) if entities or types else []  # of a large file they cost a pass over its lines
     for tier in tiers:
         refuse_unknown_tier(tier, known_tiers)
     all_types = sorted({kind for _, kind in all_heads if kind is not None})

@@ -65,9 +65,8 @@ def survey(
 
 
 def _filters(data: bytes, judge: Judge, query: Query) -> Filters:
-    heads = entity_heads(data) if query.entities or query.types else ()
     tiers = list(judge.policy.tiers)
-    return make_filters(query.entities, query.types, query.tiers, heads=heads, known_tiers=tiers)
+    return make_filters(query.entities, query.types, query.tiers, heads=lambda: entity_heads(data), known_tiers=tiers)
 
 
 class _Sum:

@@ -1,4 +1,4 @@
-"""The words of reasons: births and days as people read them. Called by `classify.py`; the text is stable for tests."""
+"""Words that sentences share: births and days as people read them, and counted nouns. Stable, for tests."""
 
 from __future__ import annotations
 
@@ -41,3 +41,15 @@ def when_text(when: When | None) -> str | None:
     if when is None:
         return None
     return instant_text(when) if isinstance(when, datetime) else date.isoformat(when)
+
+
+def plural(count: int, noun: str) -> str:
+    """Count things: `1 line`, `3 entities`."""
+    return f"{count} {noun_of(count, noun)}"
+
+
+def noun_of(count: int, noun: str) -> str:
+    """Give a noun as it stands behind a count."""
+    if count == 1:
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("ty") else f"{noun}s"

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -29,8 +29,7 @@ PlanOf = Callable[[bytes, Approval | None], Plan]
 class Pruning(NamedTuple):
     """What a use case removes by. `plan_with` is given what is known under the lock, and gives what plans by it.
 
-    `command` is its name in the audit log; `check` refuses files that may not be written; `told` are warnings that the
-    user has been given already.
+    `command` is its name in the audit log; `check` refuses files that may not be written.
     """
 
     state: State
@@ -40,7 +39,6 @@ class Pruning(NamedTuple):
     plan_with: Callable[[Knowledge], PlanOf]
     check: Callable[[Snapshot], None]
     options: Options = Options()
-    told: Sequence[str] = ()
     progress: Progress = no_progress
 
 
@@ -129,8 +127,7 @@ def _keep_look(pruning: Pruning, snapshot: Snapshot, data: bytes, pruned: Pruned
         raise
     except KeyboardInterrupt:
         raise Interrupted("Interrupted before the ledger was written.", applied=applied) from None
-    fresh = tuple(w for w in warnings if w not in pruning.told)
-    return pruned._replace(first_seen=found.new if found else 0, warnings=fresh)
+    return pruned._replace(first_seen=found.new if found else 0, warnings=tuple(warnings))
 
 
 def _thin_backups(pruning: Pruning, done: Removed) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from memttl.core.asked import asked_of
 from memttl.core.known import Setting
 from memttl.core.model import NOTHING_SET
+from memttl.core.wording import plural
 from memttl.errors import AS_IT_WAS, LedgerLost
 from memttl.files import audit
 from memttl.files.backups import list_backups
@@ -31,8 +32,8 @@ class Rebuilt(NamedTuple):
 
     def words(self) -> str:
         """Say what could be rebuilt, for a warning."""
-        count = len(self.settings) + len(self.entity_pins)
-        what = f"{count} setting{'s' if count != 1 else ''}" + (" and the baseline" if self.baseline else "")
+        settings = plural(len(self.settings) + len(self.entity_pins), "setting")
+        what = settings + (" and the baseline" if self.baseline else "")
         return f"{what} read from the audit log; ages start again"
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from memttl.core.backfill_outcome import BackfillOutcome
 from memttl.core.outcome import PruneOutcome
-from memttl.core.wording import day_words, instant_text
+from memttl.core.wording import day_words, instant_text, plural
 from memttl.report import prune_plain
 from memttl.report.documents import SCHEMA, verdict_document
-from memttl.report.text import plural, visible
+from memttl.report.text import visible
 
 _BAR = 24  # columns of the longest bar
 NOT_TAKEN_SHOWN = 20

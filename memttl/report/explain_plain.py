@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from memttl.core.explain import ExplainOutcome
 from memttl.core.model import Tried, Verdict
 from memttl.core.wording import day_words
-from memttl.report.text import age_words, expiry_words, observation_text, visible
+from memttl.report.text import age_words, entity_title, expiry_words, observation_text, visible
 
 
 def render(answer: ExplainOutcome) -> str:
@@ -18,7 +18,7 @@ def render(answer: ExplainOutcome) -> str:
 
 def block(verdict: Verdict, tried: tuple[Tried, ...], now: datetime) -> str:
     """Give one observation, its verdict, and all that was tried on it, as lines."""
-    place = f"{visible(verdict.entity)} ({visible(verdict.entity_type or 'no type')}), line {verdict.line}"
+    place = f"{entity_title(verdict.entity, verdict.entity_type)}, line {verdict.line}"
     lines = [place, f"  {observation_text(verdict.observation)}"]
     lines += [f"  {name:<8} {words}" for name, words in rows(verdict, now)]
     for step in tried:

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from memttl.core.dates import day_of
 from memttl.core.listing import LISTED_AS
 from memttl.core.model import Verdict
 from memttl.core.report import Group, Listed, Report
 from memttl.core.wording import day_words, instant_text, when_text
-from memttl.core.zones import in_zone
 from memttl.report.html_text import Child, Html, join, name, number, tag
-from memttl.report.text import age_of
+from memttl.report.text import NO_TYPE, age_days, age_of
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)")
 _LONG, _TALL = 1200, 60  # characters: a longer text or name scrolls in its own box; a longer name takes many lines
@@ -64,7 +64,7 @@ def _row(item: Listed, now: datetime, first: Html) -> Html:
         tag("td", tag("span", item.listed_as, class_=f"badge {item.listed_as}"), class_="why", data_v=_rank(item)),
         _expires(verdict, now),
         _named(verdict.entity, "entity", without="no name"),
-        _named(verdict.entity_type, "type", without="no type"),
+        _named(verdict.entity_type, "type", without=NO_TYPE),
         _text(verdict),
         _named(verdict.tier, "tier", without="no tier"),
         _age(verdict, now),
@@ -129,10 +129,9 @@ def _age(verdict: Verdict, now: datetime) -> Html:
     born = verdict.created_at
     if born is None:
         return tag("td", tag("span", "unknown", class_="none"), class_="age")
-    day = in_zone(born, now.tzinfo or UTC).date() if isinstance(born, datetime) else born
-    since = _time(when_text(born), day.isoformat())
+    since = _time(when_text(born), day_of(born, now.tzinfo or UTC).isoformat())
     note = tag("div", f"{_KNOWN[verdict.age_source or 'unknown']} ", since, class_="note")
-    return tag("td", tag("div", age_of(verdict, now)), note, class_="age", data_v=max(0, (now.date() - day).days))
+    return tag("td", tag("div", age_of(verdict, now)), note, class_="age", data_v=age_days(born, now))
 
 
 def _controls(items: Sequence[Listed], id_: str) -> Html:

@@ -10,15 +10,15 @@ from datetime import UTC
 
 from memttl.core.listing import LISTED_AS
 from memttl.core.report import Query, Report, ReportOutcome, Share
-from memttl.core.wording import day_words, instant_text, when_text
+from memttl.core.wording import day_words, instant_text, plural, when_text
 from memttl.report.html_charts import Palette, histogram, timeline
 from memttl.report.html_observations import observations
 from memttl.report.html_tables import Column, listing, scrolling, table
 from memttl.report.html_text import Child, Html, join, number, tag
-from memttl.report.text import plural
+from memttl.report.text import NO_TYPE
 
 _ENTITY = Column("entity", "Entity", without="no name")
-_TYPE = Column("entity_type", "Type", without="no type")
+_TYPE = Column("entity_type", "Type", without=NO_TYPE)
 _TIER = Column("tier", "Tier", without="no tier")
 _OBSERVATIONS = Column("observations", "Observations", is_number=True)
 _EXPIRED = Column("expired", "Expired", is_number=True)

@@ -7,8 +7,9 @@ from datetime import UTC
 
 from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
+from memttl.core.wording import plural
 from memttl.core.zones import in_zone
-from memttl.report.text import observation_text, plural, visible
+from memttl.report.text import observation_text, visible
 
 REVIEWS_SHOWN = 10
 VANISHED_HINT = (

@@ -9,7 +9,7 @@ from itertools import groupby
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Plan
 from memttl.report.prune_closing import closing
-from memttl.report.text import age_of, observation_text, visible
+from memttl.report.text import age_of, entity_title, observation_text, visible
 
 
 def render(outcome: PruneOutcome) -> str:
@@ -21,7 +21,7 @@ def render(outcome: PruneOutcome) -> str:
 def removal_lines(plan: Plan, now: datetime) -> Iterator[str]:
     """Give what goes, grouped by entity, and an empty line below."""
     for (entity, entity_type), verdicts in groupby(plan.removals, key=lambda v: (v.entity, v.entity_type)):
-        yield f"{visible(entity)} ({visible(entity_type or 'no type')})"
+        yield entity_title(entity, entity_type)
         for verdict in verdicts:
             age = age_of(verdict, now)
             yield visible(f"  - {verdict.tier}, age {age}: {verdict.reason}")

@@ -14,7 +14,7 @@ from memttl.core.outcome import PruneOutcome
 from memttl.report.prune_closing import closing
 from memttl.report.prune_plain import whole_lines
 from memttl.report.terminal import GAP, Screen, console_into, grid
-from memttl.report.text import age_of, observation_text, visible
+from memttl.report.text import age_of, entity_title, observation_text, visible
 
 
 def render(outcome: PruneOutcome, *, width: int, color: bool, with_plan: bool = True) -> str:
@@ -26,8 +26,7 @@ def render(outcome: PruneOutcome, *, width: int, color: bool, with_plan: bool = 
         console.print(_row(widths, *(Text(word, style="bold") for word in ("Tier", "Age", "Why", "Text"))))
         by_entity = groupby(outcome.plan.removals, key=lambda v: (v.entity, v.entity_type))
         for (entity, entity_type), verdicts in by_entity:
-            title = f"{visible(entity)} ({visible(entity_type or 'no type')})"
-            console.print(Text(title, style="bold"))
+            console.print(Text(entity_title(entity, entity_type), style="bold"))
             for verdict in verdicts:
                 console.print(_verdict_row(verdict, outcome, widths))
         for line in whole_lines(outcome.plan):

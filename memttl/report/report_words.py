@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from memttl.core.dates import day_of
 from memttl.core.model import Verdict
 from memttl.core.report import Group, Heavy, Month, OneDate, Report, ReportOutcome, Share
-from memttl.core.wording import day_words
-from memttl.core.zones import in_zone
-from memttl.report.text import noun_of
+from memttl.core.wording import day_words, noun_of
+from memttl.report.text import NO_TYPE, entity_title
 
-NO_NAME, NO_TYPE, NO_TIER = '""', "no type", "not judged"
+NO_NAME, NO_TIER = '""', "not judged"
 SHARE_COLUMNS = ("observations", "expired", "due", "for review", "age unknown", "tokens")
 TYPES_SHOWN = 12
 _WHY = {"expired": "Expired", "review": "Due for review", "undated": "Undated"}
@@ -84,12 +84,12 @@ def _more(outcome: ReportOutcome) -> str:
 
 def title(entity: str, entity_type: str | None) -> str:
     """Name an entity with its type; one without a name is shown as such."""
-    return f"{entity or NO_NAME} ({entity_type or NO_TYPE})"
+    return entity_title(entity or NO_NAME, entity_type)
 
 
 def expiry_day(verdict: Verdict, now: datetime) -> str:
     """Give the day on which an observation expires, in the report's zone; a dash where there is none."""
-    return f"{in_zone(verdict.expires_at, now.tzinfo or UTC):%Y-%m-%d}" if verdict.expires_at else "-"
+    return day_of(verdict.expires_at, now.tzinfo or UTC).isoformat() if verdict.expires_at else "-"
 
 
 def tier_table(found: Report) -> list[tuple[str, ...]]:

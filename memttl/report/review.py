@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from memttl.core.dates import day_of
 from memttl.core.model import Verdict
 from memttl.core.review import Decision, Dialogue, Show
 from memttl.core.review_deck import Deck, Item
 from memttl.core.review_outcome import ReviewOutcome
-from memttl.core.zones import in_zone
+from memttl.core.wording import plural
 from memttl.report.explain_plain import block, rows
 from memttl.report.fitting import cut, wrap
 from memttl.report.prune_closing import VANISHED_HINT
 from memttl.report.prune_plain import removal_lines
 from memttl.report.settings import plan_lines
-from memttl.report.text import observation_text, plural, visible
+from memttl.report.text import entity_title, observation_text, visible
 
 _NEIGHBOURS = 2  # shown on each side
 _MOST_LINES = 12  # of a text; the rest is behind `m`
@@ -101,7 +102,7 @@ def _row(name: str, words: str, style: Style) -> list[str]:
 
 def _item(item: Item, deck: Deck, dialogue: Dialogue, now: datetime, style: Style) -> Iterator[str]:
     verdict = item.verdict
-    title = f"{visible(verdict.entity)} ({visible(verdict.entity_type or 'no type')}): {_when(item, now)}"
+    title = f"{entity_title(verdict.entity, verdict.entity_type)}: {_when(item, now)}"
     yield ""
     yield from (style.paint("title", line) for line in wrap(title, style.width))
     yield ""
@@ -119,7 +120,7 @@ def _when(item: Item, now: datetime) -> str:
     expires_at = item.verdict.expires_at
     if expires_at is None:
         return "due for review"
-    days = (in_zone(expires_at, now.tzinfo or UTC).date() - now.date()).days
+    days = (day_of(expires_at, now.tzinfo or UTC) - now.date()).days
     if item.listed_as == "expired":
         return "expired today" if not days else f"expired {plural(-days, 'day')} ago"
     return "due today" if not days else f"due in {plural(days, 'day')}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from memttl.core.scan_outcome import ScanOutcome
-from memttl.core.wording import instant_text
+from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
 from memttl.report.prune_closing import VANISHED_HINT
-from memttl.report.text import plural, visible
+from memttl.report.text import visible
 
 
 def render(outcome: ScanOutcome) -> str:

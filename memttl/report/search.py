@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 from memttl.core.evidence import text_of
 from memttl.core.needle import Needle, needle_of
 from memttl.core.search import FoundEntity, FoundRelation, SearchOutcome
-from memttl.core.wording import instant_text
+from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA, finite, verdict_document
-from memttl.report.text import age_of, expiry_words, observation_text, plural, visible
+from memttl.report.text import NO_TYPE, age_of, expiry_words, observation_text, visible
 
 
 class Piece(NamedTuple):
@@ -45,7 +45,7 @@ def lines_of(outcome: SearchOutcome, needle: Needle, *, verdicts: bool) -> Itera
 
 
 def _entity(entity: FoundEntity, needle: Needle, outcome: SearchOutcome, *, verdicts: bool) -> Iterator[list[Piece]]:
-    kind = _marked(entity.entity_type, needle) if entity.entity_type is not None else [Piece("no type")]
+    kind = _marked(entity.entity_type, needle) if entity.entity_type is not None else [Piece(NO_TYPE)]
     name = _marked(entity.name, needle, role="name") if entity.name is not None else [Piece("no name")]
     yield [*name, Piece(" ("), *kind, Piece(")")]
     for place, observation in enumerate(entity.observations):

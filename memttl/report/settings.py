@@ -12,10 +12,10 @@ from memttl.core.changes import Change, Changes, PinChange
 from memttl.core.model import Expiry, UserSettings, Verdict
 from memttl.core.settings_list import Listed
 from memttl.core.settings_outcome import ChangeOutcome, ListOutcome
-from memttl.core.wording import day_words, instant_text
+from memttl.core.wording import instant_text, plural
 from memttl.core.zones import in_zone
 from memttl.report.documents import SCHEMA
-from memttl.report.text import observation_text, plural, visible
+from memttl.report.text import expiry_words, observation_text, visible
 
 # command -> (what it would do, what it did, the word for its question)
 _VERBS = {
@@ -85,9 +85,7 @@ def _expiries(change: Change, now: datetime) -> str:
 
 
 def _expiry(verdict: Verdict, now: datetime) -> str:
-    if verdict.expires_at is None:
-        return "never"
-    return day_words(verdict.expires_at, now.tzinfo or UTC) + (" (has come)" if verdict.expired else "")
+    return expiry_words(verdict, now) if verdict.expires_at else "never"
 
 
 def _text(text: str | None, digest: str) -> str:

@@ -7,9 +7,9 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from memttl.core.dates import day_of
 from memttl.core.model import Verdict, When
-from memttl.core.wording import day_words
-from memttl.core.zones import in_zone
+from memttl.core.wording import day_words, plural
 
 # C0 and C1 controls, the separators and bidirectional controls that move a cursor or reverse a line, lone surrogates
 _CONTROLS = (
@@ -18,6 +18,7 @@ _CONTROLS = (
 )
 _UNSAFE = re.compile(f"[\t\n{_CONTROLS}]")
 _UNSAFE_BUT_LINES = re.compile(f"[{_CONTROLS}]")
+NO_TYPE = "no type"
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -44,16 +45,9 @@ def observation_text(observation: Any) -> str:
     return visible(observation if isinstance(observation, str) else json.dumps(observation, ensure_ascii=False))
 
 
-def plural(count: int, noun: str) -> str:
-    """Count things: `1 line`, `3 entities`."""
-    return f"{count} {noun_of(count, noun)}"
-
-
-def noun_of(count: int, noun: str) -> str:
-    """Give a noun as it stands behind a count."""
-    if count == 1:
-        return noun
-    return f"{noun[:-1]}ies" if noun.endswith("ty") else f"{noun}s"
+def entity_title(entity: str, entity_type: str | None) -> str:
+    """Name an entity with its type, in one line: `Sprint 11 (sprint)`."""
+    return visible(f"{entity} ({entity_type or NO_TYPE})")
 
 
 def age_of(verdict: Verdict, now: datetime) -> str:
@@ -66,8 +60,12 @@ def age_words(born: When | None, now: datetime) -> str:
     """Say how old something born then is, in whole days of the zone that `now` is in; `unknown` without a birth."""
     if born is None:
         return "unknown"
-    day = in_zone(born, now.tzinfo or UTC).date() if isinstance(born, datetime) else born
-    return plural(max(0, (now.date() - day).days), "day")
+    return plural(age_days(born, now), "day")
+
+
+def age_days(born: When, now: datetime) -> int:
+    """Give the age of something born then in whole days of the zone that `now` is in; 0 for what lies ahead."""
+    return max(0, (now.date() - day_of(born, now.tzinfo or UTC)).days)
 
 
 def expiry_words(verdict: Verdict, now: datetime) -> str:

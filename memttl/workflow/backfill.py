@@ -19,7 +19,7 @@ from memttl.core.look import look_at
 from memttl.core.plan import make_plan, refuse_unsound
 from memttl.core.progress import Progress
 from memttl.core.sightings import Births
-from memttl.core.wording import day_words
+from memttl.core.wording import day_words, plural
 from memttl.files import audit
 from memttl.files.commit import timestamp
 from memttl.files.githistory import git_versions
@@ -125,7 +125,7 @@ def _meet_all(finder: BirthFinder, sources: Sources, memory: Path, warnings: lis
             warnings.append(f"{len(history.missing)} versions are missing in this clone; nothing was fetched")
     if finder.unreadable:
         shown = ", ".join(finder.unreadable[:_SHOWN]) + (", …" if len(finder.unreadable) > _SHOWN else "")
-        many = f"{len(finder.unreadable)} version" + ("s" if len(finder.unreadable) != 1 else "")
+        many = plural(len(finder.unreadable), "version")
         warnings.append(f"no line can be read (Git LFS, gzip, or damage) of {many}: {shown}")
     return count
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from memttl.core.changes import Before
-from memttl.core.memory import read_lines
 from memttl.core.selection import Choice
 from memttl.core.settings_list import SettingsList, list_settings
 from memttl.core.settings_outcome import ListOutcome
-from memttl.errors import UnknownEntity
 from memttl.files.knowledge import knowledge_of
 from memttl.files.leftovers import unfinished
-from memttl.files.snapshot import read_settled
+from memttl.files.snapshot import read_with_damage
 from memttl.files.state import state_of
 from memttl.settings import Settings
 
@@ -28,14 +26,8 @@ def listed_settings(settings: Settings, choice: Choice) -> ListOutcome:
         before = Before(knowledge.settings, knowledge.entity_pins, knowledge.known_of)
         warnings = (*settings.warnings, *unfinished(state), *knowledge.warnings)
 
-    def look(data: bytes) -> tuple[SettingsList | UnknownEntity, bool]:
-        try:
-            found = list_settings(data, choice, before, settings.policy, progress=settings.progress)
-        except UnknownEntity as e:  # of half of a file, it proves nothing
-            return e, any(line.kind == "malformed" for line in read_lines(data))
-        return found, found.is_damaged
+    def look(data: bytes) -> SettingsList:
+        return list_settings(data, choice, before, settings.policy, progress=settings.progress)
 
-    _, found = read_settled(settings.memory, look)
-    if isinstance(found, UnknownEntity):
-        raise found
+    found = read_with_damage(settings.memory, look, is_damaged=lambda found: found.is_damaged)
     return ListOutcome(settings.named, settings.now_here, found, (*warnings, *found.warnings))

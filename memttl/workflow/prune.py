@@ -174,7 +174,7 @@ def _filters(data: bytes, settings: Settings, request: Request) -> Filters | Non
         request.entities,
         request.types,
         request.tiers,
-        heads=entity_heads(data) if request.entities or request.types else (),
+        heads=lambda: entity_heads(data),
         known_tiers=list(settings.policy.tiers),
     )
 
@@ -200,7 +200,8 @@ def _record(
 
 
 def _after(planned: PruneOutcome, done: Pruned) -> PruneOutcome:
-    return planned._replace(plan=done.plan, first_seen=done.first_seen, warnings=(*planned.warnings, *done.warnings))
+    warnings = dict.fromkeys((*planned.warnings, *done.warnings))  # a plan may have told of it before
+    return planned._replace(plan=done.plan, first_seen=done.first_seen, warnings=tuple(warnings))
 
 
 def _pruning(settings: Settings, request: Request, state: State, planned: PruneOutcome, step: Step) -> Pruning:
@@ -218,7 +219,6 @@ def _pruning(settings: Settings, request: Request, state: State, planned: PruneO
         plan_with=plan_with,
         check=lambda snapshot: _refuse_hard_links(snapshot, state, request),
         options=_options(request, step),
-        told=planned.warnings,
         progress=settings.progress,
     )
 

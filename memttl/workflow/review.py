@@ -22,6 +22,7 @@ from memttl.core.review_outcome import ReviewOutcome
 from memttl.core.review_plan import Drops, decided, drop_planner, gone_words, held_words, still_to_drop
 from memttl.core.selection import Filters, make_filters
 from memttl.core.wish import Patch
+from memttl.core.wording import plural
 from memttl.errors import Interrupted, MemttlError, NoPermission
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.ladder import WritePath
@@ -112,9 +113,13 @@ def _look(
 
     def look(data: bytes) -> tuple[tuple[Deck, str], bool]:
         with knowledge.steady():
-            filters = _filters(data, settings, request)
             deck = make_deck(
-                data, judge, window, known_of=knowledge.known_of, filters=filters, progress=settings.progress
+                data,
+                judge,
+                window,
+                known_of=knowledge.known_of,
+                filters=lambda: _filters(data, settings, request),
+                progress=settings.progress,
             )
             return (deck, _vanished(settings, knowledge, data)), False
 
@@ -125,14 +130,12 @@ def _vanished(settings: Settings, knowledge: Knowledge, data: bytes) -> str:
     return knowledge.vanished(data, settings.policy.max_vanished_fraction, progress=settings.progress)
 
 
-def _filters(data: bytes, settings: Settings, request: Request) -> Callable[[], Filters] | None:
-    if not (request.entities or request.types or request.tiers):
-        return None
-    return lambda: make_filters(
+def _filters(data: bytes, settings: Settings, request: Request) -> Filters:
+    return make_filters(
         request.entities,
         request.types,
         request.tiers,
-        heads=entity_heads(data),
+        heads=lambda: entity_heads(data),
         known_tiers=list(settings.policy.tiers),
     )
 
@@ -258,7 +261,6 @@ def _pruning(one: _Review, outcome: ReviewOutcome, held: list[Verdict], step: St
         plan_with=plan_with,
         check=lambda snapshot: _refuse(snapshot, one.state),
         options=Options(one.request.write_path, one.request.pace, step),
-        told=outcome.warnings,
         progress=one.settings.progress,
     )
 
@@ -271,7 +273,6 @@ def _after_settings(error: MemttlError, outcome: ReviewOutcome) -> MemttlError:
     """Make it the error of a review whose settings were recorded before."""
     if outcome.settings_run is not None:
         error.message = error.message.replace("nothing was done", "nothing was dropped")
-        count = len(outcome.changes.observations)
-        nouns = "1 observation" if count == 1 else f"{count} observations"
+        nouns = plural(len(outcome.changes.observations), "observation")
         error.message += f" What was set for {nouns} had been recorded before that, and holds."
     return error

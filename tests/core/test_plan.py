@@ -98,7 +98,7 @@ HEADS = [("A", "task"), ("B", "note"), ("C", None)]
 
 
 def filtered(entities: list[str], types: list[str], tiers: list[str]) -> list[tuple[str, int]]:
-    filters = make_filters(entities, types, tiers, heads=HEADS, known_tiers=list(Policy().tiers))
+    filters = make_filters(entities, types, tiers, heads=lambda: HEADS, known_tiers=list(Policy().tiers))
     return removed(FILE, filters=filters)
 
 
@@ -119,7 +119,7 @@ def test_a_filter_that_names_nothing_is_a_usage_error(entities: list[str], types
 
 
 def test_a_filter_counts_against_the_limits_only_what_goes() -> None:
-    filters = make_filters(["E"], [], [], heads=[("E", "note")], known_tiers=["session"])
+    filters = make_filters(["E"], [], [], heads=lambda: [("E", "note")], known_tiers=["session"])
     data = many(2, 18) + b"\n" + entity([GONE] * 20, name="F")
     assert plan_of(data).refusals
     assert not plan_of(data, filters=filters).refusals

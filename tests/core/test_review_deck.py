@@ -82,7 +82,7 @@ def test_filters_narrow_it() -> None:
     heads = [("A", "note"), ("B", "note")]
 
     def filters():
-        return make_filters(["A"], [], [], heads=heads, known_tiers=[])
+        return make_filters(["A"], [], [], heads=lambda: heads, known_tiers=[])
 
     deck = make_deck(data, judge, window, known_of=lambda _e, _t: Known(), filters=filters)
     assert [item.verdict.entity for item in deck.items] == ["A"]
