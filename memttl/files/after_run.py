@@ -1,23 +1,47 @@
 """What an applied run does last, when its work is whole: it thins what earlier runs left in the state folder.
 
-`pruning.py` and `rewriting.py` call it. Nothing here may make a run fail that has written the memory file.
+`pruning.py` and `rewriting.py` call it under the lock. Nothing here may make a run fail that has written the memory
+file.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from memttl.core.backup_needs import runs_that_need_backups
 from memttl.core.durations import Duration
 from memttl.core.policy import Policy
-from memttl.files.backups import thin_backups
+from memttl.errors import MemttlError
+from memttl.files import audit
+from memttl.files.backups import list_backups, outdated, remove_backups
+from memttl.files.compressing import compress_backups
 from memttl.files.state import State
 
 
-def tidy(state: State, policy: Policy) -> None:
-    """Thin the backups as the policy says; what cannot be removed stays."""
-    if not policy.audit_text:  # then an undo needs the backup of every run that the log still holds
-        return
-    thin_backups(state.backups, datetime.now(UTC), keep=policy.backups_keep, max_age=age_of(policy.backups_max_age))
+def tidy(state: State, policy: Policy, *, run: str | None = None) -> None:
+    """Thin the backups as the policy says, and compress big old ones; `run` is the run at hand, whose backup stays.
+
+    What cannot be removed stays.
+    """
+    try:
+        remove_backups(outdated_backups(state, policy, datetime.now(UTC), but=run))
+        compress_backups(state.backups, but=run)
+    except (MemttlError, OSError):
+        return  # the log or the folder cannot be read: then nobody can tell what is needed
+
+
+def outdated_backups(state: State, policy: Policy, now: datetime, *, but: str | None = None) -> list[Path]:
+    """Give the backups that the policy lets go; none without which a run of the log could not be undone, nor `but`'s.
+
+    Raises:
+        NoPermission, CannotCreate: the audit log cannot be read, or a newer memttl wrote it.
+    """
+    backups, keep, max_age = list_backups(state.backups), policy.backups_keep, age_of(policy.backups_max_age)
+    if not outdated(backups, now, keep=keep, max_age=max_age):
+        return []  # the log, which may be long, need not be read
+    needed = runs_that_need_backups(audit.read_events(state.audit, unreadable=True)) | {but or ""}
+    return outdated(backups, now, keep=keep, max_age=max_age, needed=needed)
 
 
 def age_of(duration: Duration) -> timedelta | None:

@@ -113,8 +113,8 @@ def _read_exactly(descriptor: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def read_events(path: Path, *, after: int = 0) -> list[dict[str, Any]]:
-    """Give the log's events in order; lines that cannot be read are left out. No log: none.
+def read_events(path: Path, *, after: int = 0, unreadable: bool = False) -> list[dict[str, Any]]:
+    """Give the log's events in order; lines that cannot be read are left out, or {} with `unreadable`. No log: none.
 
     `after` is the byte from which to read: a size that the log had between two runs. A shorter log gives none.
 
@@ -122,7 +122,8 @@ def read_events(path: Path, *, after: int = 0) -> list[dict[str, Any]]:
         CannotCreate: a newer memttl wrote it, or it is no regular file.
         NoPermission: it may not be read.
     """
-    events = [event for line in read_own(path, after=after).split(b"\n") if (event := _event(line))]
+    lines = read_own(path, after=after).removesuffix(b"\n").split(b"\n")
+    events = [event for line in lines if (event := _event(line)) or (unreadable and line)]
     for event in events:
         _refuse_newer(event, path)
     return events

@@ -7,14 +7,16 @@ import errno
 import os
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import IO, cast
 
 from memttl.files.state import open_own, own_file, refusal, sync_folder
 
 _NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}Z)-(?P<run>[0-9a-f]+)\.jsonl(?:\.gz)?")
 _STAMP = "%Y%m%dT%H%M%SZ"
+PACKED = ".gz"
 
 
 def backup_name(run: str, at: datetime) -> str:
@@ -57,52 +59,102 @@ def read_backup(path: Path) -> bytes:
     Raises:
         CannotCreate, NoPermission: it is gone, cannot be read, or is damaged.
     """
-    try:
-        with open_own(path) as f:
-            data = f.read()
-        if path.suffix != ".gz":
-            return data
-        import gzip  # here: few backups are compressed
+    with open_backup(path) as f:
+        return f.read()
 
-        return gzip.decompress(data)
-    except (OSError, EOFError) as e:
-        error = e if isinstance(e, OSError) else OSError(errno.EIO, "it is cut off")
-        raise refusal(error, f"The backup {path} cannot be read") from None
-    except zlib.error as e:
-        raise refusal(OSError(errno.EIO, str(e)), f"The backup {path} cannot be read") from None
+
+@contextlib.contextmanager
+def open_backup(path: Path) -> Iterator[IO[bytes]]:
+    """Open a backup to read what it holds piece by piece, unpacked; errors of the reading are raised as ours.
+
+    Raises:
+        CannotCreate, NoPermission: it is gone, cannot be read, or is damaged.
+    """
+    try:
+        with open_own(path) as file:
+            if path.suffix != PACKED:
+                yield file
+                return
+            import gzip  # here: few backups are compressed
+
+            with gzip.open(file) as f:
+                yield cast(IO[bytes], f)
+    except OSError as e:
+        raise refusal(e, f"The backup {path} cannot be read") from None
+    except (EOFError, zlib.error) as e:
+        why = "it is cut off" if isinstance(e, EOFError) else str(e)
+        raise refusal(OSError(errno.EIO, why), f"The backup {path} cannot be read") from None
 
 
 def list_backups(folder: Path) -> list[tuple[datetime, str, Path]]:
-    """Give (instant, run, path) of each backup, oldest first; files that are none of ours are left out."""
-    found = []
-    for path in folder.iterdir() if folder.is_dir() else ():
-        name = _NAME.fullmatch(path.name)
-        if name:
-            at = datetime.strptime(name["stamp"], _STAMP).replace(tzinfo=UTC)
-            found.append((at, name["run"], path))
-    return sorted(found)
+    """Give (instant, run, path) of each backup, oldest first; files that are none of ours are left out.
+
+    Where a kill left both a plain and a compressed one, the plain one is given.
+    """
+    found: dict[tuple[datetime, str], Path] = {}
+    for path in backup_files(folder):
+        key = _told_by(path.name)
+        if key is not None and (key not in found or path.suffix != PACKED):
+            found[key] = path
+    return sorted((at, run, path) for (at, run), path in found.items())
 
 
-def thin_backups(folder: Path, now: datetime, *, keep: int, max_age: timedelta | None) -> None:
-    """Remove the backups that retention lets go. One that cannot be removed stays: it does no harm."""
-    for path in outdated(list_backups(folder), now, keep=keep, max_age=max_age):
+def backup_files(folder: Path) -> list[Path]:
+    """Give every file that is a backup, both of a pair of a plain and a compressed one included."""
+    return sorted(path for path in (folder.iterdir() if folder.is_dir() else ()) if _told_by(path.name))
+
+
+def _told_by(name: str) -> tuple[datetime, str] | None:
+    """Read the instant and the run out of a backup's name; None for a file that is none of ours."""
+    found = _NAME.fullmatch(name)
+    try:
+        return (datetime.fromisoformat(found["stamp"]), found["run"]) if found else None
+    except ValueError:  # the 40th of a month
+        return None
+
+
+def stored_as(path: Path) -> Path:
+    """Give where the backup lies that was written as `path`: there, or compressed beside it."""
+    packed = packed_path(path)
+    return packed if not path.exists() and packed.exists() else path
+
+
+def packed_path(path: Path) -> Path:
+    """Give the path of the compressed form of a plain backup."""
+    return path.with_name(path.name + PACKED)
+
+
+def remove_backups(paths: Iterable[Path]) -> list[Path]:
+    """Remove backups, both forms of each; give those that are gone now. One that cannot be removed does no harm."""
+    gone = []
+    for path in paths:
         with contextlib.suppress(OSError):
-            path.unlink()
+            if path.suffix != PACKED:
+                packed_path(path).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+            gone.append(path)
+    return gone
 
 
 def outdated(
-    backups: Iterable[tuple[datetime, str, Path]], now: datetime, *, keep: int, max_age: timedelta | None
+    backups: Iterable[tuple[datetime, str, Path]],
+    now: datetime,
+    *,
+    keep: int,
+    max_age: timedelta | None,
+    needed: Collection[str] = (),
 ) -> list[Path]:
     """Give the backups that retention lets go: neither among the newest `keep`, nor the newest of a day in `max_age`.
 
-    `max_age` None keeps the newest of each day for ever. Pure: nothing is removed here.
+    `max_age` None keeps the newest of each day for ever; those of the runs `needed` stay besides. Pure: nothing is
+    removed here.
     """
     newest_first = sorted(backups, reverse=True)
     days, gone = set(), []
-    for place, (at, _, path) in enumerate(newest_first):
+    for place, (at, run, path) in enumerate(newest_first):
         is_newest_of_day = at.date() not in days
         days.add(at.date())
         is_young = max_age is None or now - at <= max_age
-        if place >= keep and not (is_newest_of_day and is_young):
+        if place >= keep and not (is_newest_of_day and is_young) and run not in needed:
             gone.append(path)
     return gone

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memttl.core.history import Version, instant_of
 from memttl.errors import NoMemoryFile
+from memttl.files.backups import PACKED, read_backup
 from memttl.files.snapshot import read_once
 
 
@@ -21,11 +22,14 @@ def copy_version(path: Path, when: datetime | None = None) -> Version:
         NoMemoryFile: nothing is there, or no regular file.
         NoPermission: it may not be read.
         TryAgain: it changed under each of many readings.
+        CannotCreate: it is compressed, and damaged.
     """
+    real = Path(os.path.realpath(path))
     try:
-        snapshot = read_once(Path(os.path.realpath(path)))
+        snapshot = read_once(real)
     except NoMemoryFile as e:
         raise NoMemoryFile(e.message, hint="Name an old copy of the memory file behind --from.") from None
     seconds, nanoseconds = divmod(snapshot.stat.st_mtime_ns, 10**9)
     dated = when or instant_of(seconds, microseconds=nanoseconds // 1000)
-    return Version(dated, str(path), snapshot.data)
+    data = read_backup(real) if real.suffix == PACKED else snapshot.data  # an old backup is compressed
+    return Version(dated, str(path), data)

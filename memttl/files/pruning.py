@@ -76,8 +76,8 @@ def write_plan(pruning: Pruning, snapshot: Snapshot, approved: Plan) -> Pruned:
         pruned = Pruned(done.plan, done.run, str(done.backup) if done.run is not None else None)
         if done.data is not None:
             pruned = _keep_look(pruning, snapshot, done.data, pruned)
-    if pruned.run is not None:
-        _tidy(pruning, done)
+        if pruned.run is not None:
+            _tidy(pruning, done)  # under the lock: nobody else may write a backup while one is compressed
     return pruned._replace(warnings=(*pruned.warnings, *session.warnings))
 
 
@@ -131,6 +131,6 @@ def _keep_look(pruning: Pruning, snapshot: Snapshot, data: bytes, pruned: Pruned
 
 def _tidy(pruning: Pruning, done: Removed) -> None:
     try:
-        tidy(pruning.state, pruning.policy)
+        tidy(pruning.state, pruning.policy, run=done.run)
     except KeyboardInterrupt:
         raise Interrupted("Interrupted.", hint=f"The backup is {done.backup}.", applied=True) from None

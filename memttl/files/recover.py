@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from memttl.core.merge import is_whole, merge
 from memttl.files import audit, versions
-from memttl.files.backups import write_backup
+from memttl.files.backups import stored_as, write_backup
 from memttl.files.commit import Change, timestamp
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
@@ -222,6 +222,8 @@ def _what_came_out(session: Session, begin: dict[str, Any]) -> bytes | None:
 
 def _secure_backup(session: Session, backup: Path, old: bytes) -> None:
     """Make the backup again where a power cut took it before it was synced."""
+    if stored_as(backup) != backup:
+        return  # it was compressed meanwhile, and so was whole
     if not backup.exists() or backup.stat().st_size == 0 < len(old):
         write_backup(backup, old, session.like)
         own_file(backup, session.like)

@@ -127,7 +127,7 @@ def rewrite(rewriting: Rewriting, like: os.stat_result) -> Rewritten:
         try:
             _look_again(session, rewriting, run, before, data)
             _keep_look(rewriting, like, data, run, session)
-            tidy(state, rewriting.policy)
+            tidy(state, rewriting.policy, run=run)
         except KeyboardInterrupt:
             raise Interrupted("Interrupted.", hint=f"The backup is {backup}.", applied=True) from None
     return Rewritten(run, backup, before, data, tuple(session.warnings))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from without_root import in_child
 
 from memttl.errors import CannotCreate
-from memttl.files.backups import backup_name, list_backups, outdated, thin_backups, write_backup
+from memttl.files.backups import backup_name, list_backups, outdated, remove_backups, write_backup
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 Backup = tuple[datetime, str, Path]
@@ -60,17 +60,23 @@ def test_more_keep_or_age_never_keeps_less(ages: list[float], keep: int, days: i
 
 
 def test_files_that_are_none_of_ours_are_left_alone(tmp_path: Path) -> None:
-    names = ["notes.txt", "20200101T000000Z-a.jsonl.part", "20200101T000000Z-XY.jsonl", "x20200101T000000Z-a.jsonl"]
+    names = [
+        "notes.txt",
+        "20200101T000000Z-a.jsonl.part",
+        "20200101T000000Z-XY.jsonl",
+        "20200140T000000Z-a.jsonl",
+        "x20200101T000000Z-a.jsonl",
+    ]
     for name in names:
         (tmp_path / name).write_bytes(b"")
-    thin_backups(tmp_path, NOW, keep=0, max_age=timedelta(0))
+    remove_backups(outdated(list_backups(tmp_path), NOW, keep=0, max_age=timedelta(0)))
     assert sorted(os.listdir(tmp_path)) == sorted(names)
 
 
 def test_thinning_removes_what_retention_lets_go(tmp_path: Path) -> None:
     for days in (1, 2, 200, 300):
         (tmp_path / backup(days)[2]).write_bytes(b"")
-    thin_backups(tmp_path, NOW, keep=1, max_age=timedelta(days=90))
+    remove_backups(outdated(list_backups(tmp_path), NOW, keep=1, max_age=timedelta(days=90)))
     assert [(NOW - at).days for at, _, _ in list_backups(tmp_path)] == [2, 1]
 
 
