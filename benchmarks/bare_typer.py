@@ -18,6 +18,8 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="h")]
 Color = Annotated[bool | None, typer.Option("--color/--no-color", help="h")]
 
 app = typer.Typer(help="h", rich_markup_mode=None, pretty_exceptions_enable=False)
+backups_app = typer.Typer(help="h", rich_markup_mode=None)
+app.add_typer(backups_app, name="backups")
 policy_app = typer.Typer(help="h", rich_markup_mode=None)
 app.add_typer(policy_app, name="policy")
 
@@ -238,6 +240,82 @@ def renew(
     keep_for: Annotated[str | None, typer.Option("--for", metavar="DURATION", help="h")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="h")] = False,
     pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@backups_app.command("list")
+def backups_list(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@backups_app.command("show")
+def backups_show(
+    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="h")],
+    entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@backups_app.command("diff")
+def backups_diff(
+    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="h")],
+    other: Annotated[str | None, typer.Argument(metavar="[OTHER]", help="h")] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@backups_app.command("restore")
+def backups_restore(
+    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="h")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    break_hard_links: Annotated[bool, typer.Option("--break-hard-links", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@backups_app.command("prune")
+def backups_prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
     file: File = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TextIO, TypeVar
+from typing import IO, AnyStr, TypeVar
 
 from memttl.errors import AS_IT_WAS, CannotPrint, Interrupted
 
@@ -42,6 +42,18 @@ def put(text: str) -> None:
         raise CannotPrint(f"The result cannot be printed ({e.strerror}).") from None
 
 
+def put_bytes(data: bytes) -> None:
+    """Write bytes on stdout exactly as they are; nobody may be looking at them on a screen.
+
+    Raises:
+        CannotPrint: they cannot be written (a full disk).
+    """
+    try:
+        _write(sys.stdout.buffer if sys.stdout is not None else None, data)
+    except OSError as e:
+        raise CannotPrint(f"The result cannot be printed ({e.strerror}).") from None
+
+
 def say(text: str) -> None:
     """Print a message, question or warning on stderr; where that cannot be written, the work goes on."""
     try:
@@ -55,7 +67,7 @@ def before_printing(act: Callable[[], None] | None) -> None:
     _first[:] = [] if act is None else [act]
 
 
-def _write(stream: TextIO | None, text: str) -> None:
+def _write(stream: IO[AnyStr] | None, text: AnyStr) -> None:
     for act in _first:
         act()
     if stream is None:

@@ -78,9 +78,7 @@ def shallow_record(raw: bytes) -> dict[str, Any]:
     from memttl.core.spans import is_deeper_than, top_level_items
 
     items = ((key, raw[start:end]) for key, start, end in top_level_items(raw))
-    return {
-        key: json.loads(value, parse_int=_parse_int) for key, value in items if not is_deeper_than(value, MAX_DEPTH)
-    }
+    return {key: json.loads(value, parse_int=parse_int) for key, value in items if not is_deeper_than(value, MAX_DEPTH)}
 
 
 def _line_of(value: object, raw: bytes, number: int) -> Line:
@@ -102,7 +100,7 @@ def _parse_slowly(raw: bytes, number: int) -> Line:
     if _is_too_deep(raw):
         return _parse_deep(raw, number)
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_parse_int)
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=parse_int)
     except _Constant as e:
         column = next(m.start() for m in _CONSTANT.finditer(text) if m[0] == str(e)) + 1
         return Line(number, "malformed", raw, column=column, problem=f"{e} is no JSON")
@@ -124,7 +122,8 @@ def _refuse_constant(word: str) -> None:
     raise _Constant(word)
 
 
-def _parse_int(digits: str) -> int | float:
+def parse_int(digits: str) -> int | float:
+    """Read an integer of JSON; one of a thousand digits as a double, as JavaScript does."""
     return int(digits) if len(digits) < 1000 else float(digits)  # Python refuses to read integers of 4,301 digits
 
 

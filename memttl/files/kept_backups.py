@@ -1,0 +1,102 @@
+"""The backups of one memory file by name: which there are, which run made each, and which one a word means.
+
+The use cases behind `memttl backups` call it. It reads names, sizes and the audit log, never what a backup holds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from memttl.core.backup_needs import runs_that_need_backups
+from memttl.core.backups_outcome import Source
+from memttl.core.near import near
+from memttl.core.past_runs import runs_of
+from memttl.errors import MemttlError, UnknownBackup
+from memttl.files import audit
+from memttl.files.backups import PACKED, list_backups
+from memttl.files.state import State
+
+LATEST = "latest"
+
+
+class Kept(NamedTuple):
+    """A backup and where it lies."""
+
+    source: Source
+    path: Path
+
+
+class KeptBackups(NamedTuple):
+    """All backups of a memory file, oldest first, and the runs for which an undo would need theirs."""
+
+    backups: Sequence[Kept]
+    needed: frozenset[str]
+
+
+def kept_backups(state: State, warn: Callable[[str], None] = lambda _: None) -> KeptBackups:
+    """Give the backups of a memory file; `warn` is told where the audit log cannot say which command made them.
+
+    Raises:
+        NoPermission: the folder of the backups may not be read.
+    """
+    found = list_backups(state.backups)
+    commands: Mapping[str, str] = {}
+    needed: set[str] = set()
+    try:
+        events = audit.read_events(state.audit, unreadable=True) if found else []
+    except MemttlError as e:
+        warn(f"which command made each backup is not known: {e.message}")
+    else:
+        commands = {run.run: run.command for run in runs_of(events)}
+        needed = runs_that_need_backups(events)
+        order = {run: place for place, run in enumerate(commands)}
+        found.sort(key=lambda backup: (backup[0], order.get(backup[1], -1)))  # two runs within one second
+    backups = [Kept(Source(path.name, at, run, commands.get(run, "")), path) for at, run, path in found]
+    return KeptBackups(backups, frozenset(needed))
+
+
+def backup_named(backups: Sequence[Kept], name: str) -> Kept:
+    """Give the backup that is meant by `latest`, a run (or how only one begins), a file name, or a path of any copy.
+
+    Raises:
+        UnknownBackup: there is none, or more than one.
+    """
+    if name == LATEST and backups:
+        return backups[-1]
+    stem = _stem(os.path.basename(name))
+    found = [kept for kept in backups if name == kept.source.run]
+    found = found or [kept for kept in backups if stem == _stem(kept.path.name) and _is_there(name, kept.path)]
+    found = found or [kept for kept in backups if name and kept.source.run.startswith(name)]
+    if len(found) > 1:
+        runs = ", ".join(kept.source.run for kept in found[:5])
+        raise UnknownBackup(f"{name!r} could be {len(found)} backups: {runs}; nothing was done.")
+    return found[0] if found else _outside(backups, name)
+
+
+def _stem(name: str) -> str:
+    """Give a backup's name as it was when it was written: it may have been compressed since."""
+    return name.removesuffix(PACKED)
+
+
+def _is_there(name: str, path: Path) -> bool:
+    """Say whether a bare name, or a path into the folder of the backups, means the one at `path`."""
+    folder = os.path.dirname(name)
+    return not folder or os.path.realpath(folder) == os.path.realpath(path.parent)
+
+
+def _outside(backups: Sequence[Kept], name: str) -> Kept:
+    """Take a path of a file that is no backup of this memory file: an old copy, or one from another machine."""
+    path = Path(os.path.realpath(os.path.expanduser(name)))
+    if name and path.is_file():
+        return Kept(Source(name, datetime.fromtimestamp(path.stat().st_mtime, UTC)), path)
+    if not backups:
+        raise UnknownBackup(
+            f"There is no backup {name!r}: memttl has made none of this file yet; nothing was done.",
+            hint="Every run that writes the memory file makes one first.",
+        )
+    names = [word for kept in backups for word in (kept.source.run, kept.path.name)]
+    raise UnknownBackup(f"There is no backup {name!r}{near(name, names)}; nothing was done.")
