@@ -162,6 +162,11 @@ def test_diff_with_a_missing_memory_file_says_so(memory: Path) -> None:
     assert "2 entities, 3 observations and 1 relation gone." in ended.stdout
 
 
+def test_diff_with_todays_file_tells_of_a_run_that_was_killed(memory: Path) -> None:
+    log_run(memory, "dddd0004", applied=None)
+    assert "an earlier run was killed" in memttl("backups", "diff", "aaaa", "--file", memory).stderr
+
+
 def test_diff_of_equal_ones_says_so(memory: Path) -> None:
     assert "No difference" in memttl("backups", "diff", "aaaa", "aaaa", "--file", memory).stdout
 
@@ -252,8 +257,9 @@ def test_prune_document(memory: Path) -> None:
     assert [list(row) for row in found["removed"]] == [[*SOURCE_KEYS, "stored_bytes"]]
 
 
-def test_prune_by_a_later_now_needs_a_yes(memory: Path) -> None:
-    screen = Terminal("backups", "prune", "--now", "2099-01-01", "--file", memory)
+@pytest.mark.parametrize("command", [("prune",), ("restore", "latest")])
+def test_a_later_now_needs_a_yes(memory: Path, command: tuple[str, ...]) -> None:
+    screen = Terminal("backups", *command, "--now", "2099-01-01", "--file", memory)
     ended = screen.end()
     assert (ended.code, "--now lies after the clock" in " ".join(ended.screen.split())) == (2, True)
 

@@ -193,6 +193,7 @@ def _restore(settings: Settings, request: RestoreRequest, output: Output, shown:
 
     if shown is None:
         return run_restore(settings, request)
+    _refuse_later_now(settings)
 
     def ask(planned: RestoreOutcome) -> bool:
         def plan(on_screen: bool) -> str:  # as `ask_below` calls it
@@ -242,12 +243,16 @@ def _thin(settings: Settings, output: Output, shown: Shown | None, *, dry_run: b
 
     if shown is None:
         return thin(settings, dry_run=dry_run)
-    if settings.now_is_later:
-        raise UsageError(
-            "--now lies after the clock, so this would remove backups that the policy keeps; nothing was done.",
-            hint="Give --dry-run to look, or --yes to apply all the same.",
-        )
+    _refuse_later_now(settings)
     return thin(
         settings,
         ask=lambda planned: ask_below(planned, output, shown, lambda _: render_thin(planned), thin_question(planned)),
     )
+
+
+def _refuse_later_now(settings: Settings) -> None:
+    if settings.now_is_later:
+        raise UsageError(
+            "--now lies after the clock, so this would be done as of a day to come; nothing was done.",
+            hint="Give --dry-run to look, or --yes to apply all the same.",
+        )

@@ -26,6 +26,7 @@ from memttl.core.places import name_of
 from memttl.errors import MemttlError
 from memttl.files.backups import PACKED, open_backup, read_backup
 from memttl.files.kept_backups import Kept, backup_named, kept_backups
+from memttl.files.leftovers import unfinished
 from memttl.files.snapshot import read_settled
 from memttl.files.state import State, state_of
 from memttl.settings import Settings
@@ -131,6 +132,7 @@ def _today(settings: Settings, warnings: list[str]) -> bytes:
         warnings.append(f"there is no memory file {settings.named} now, which the memory server takes for an empty one")
         return b""
     settings.progress("reading", 0, None)
+    warnings += unfinished(_state(settings))
     snapshot, _ = read_settled(settings.memory, _is_damaged)
     return snapshot.data
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -25,6 +26,12 @@ def copy(tmp_path: Path) -> Path:
 
 def test_copy_is_dated_by_its_mtime(copy: Path) -> None:
     assert copy_version(copy) == Version(THEN, str(copy), entity(["a"]))
+
+
+def test_compressed_backup_is_unpacked(copy: Path) -> None:
+    packed = copy.with_name("20260105T100000Z-a.jsonl.gz")
+    packed.write_bytes(gzip.compress(entity(["a"])))
+    assert copy_version(packed, THEN).data == entity(["a"])
 
 
 def test_date_of_the_caller_goes_before_the_mtime(copy: Path) -> None:

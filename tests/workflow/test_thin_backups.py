@@ -62,6 +62,13 @@ def test_only_what_was_approved_goes(memory: Path) -> None:
     assert kept(memory) == ["20250101T000000Z-cccc0001.jsonl", "20260103T000000Z-aaaa0003.jsonl"]
 
 
+def test_what_the_policy_keeps_by_the_time_of_the_answer_stays(memory: Path) -> None:
+    newest = state_folder(memory) / "backups/20260103T000000Z-aaaa0003.jsonl"
+    done = thinned(memory, policy=KEEP_ONE, ask=lambda _: newest.unlink() is None)
+    assert kept(memory) == ["20260102T000000Z-aaaa0002.jsonl"]
+    assert len(done.backups) == 1
+
+
 def test_no_memory_file_is_needed(memory: Path) -> None:
     memory.unlink()
     assert thinned(memory, policy=KEEP_ONE).applied
