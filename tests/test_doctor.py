@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from checkups import GOOD, checked, names, one, only, written
-from ledgers import edit, ledger_path, scanned
+from ledgers import edit, leave_hot_journal, ledger_path, scanned
 from process import FIXTURES, aged, copy_of, error_of, memttl, tree
 from pruning import STEPS, at, pruned, state_folder
 from support import entity
@@ -412,6 +412,13 @@ def test_wider_permissions(used: Path) -> None:
 def test_state_of_another_owner(used: Path) -> None:
     os.chown(state_folder(used) / "audit.jsonl", 1234, -1)
     assert "audit.jsonl" in only(checked(used), "state-of-another-owner").message
+
+
+def test_state_is_looked_at_without_a_trace(used: Path) -> None:
+    leave_hot_journal(used)
+    before = tree(used.parent)
+    assert names(checked(used)) == []
+    assert tree(used.parent) == before
 
 
 # ---- the clock
