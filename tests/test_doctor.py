@@ -209,6 +209,13 @@ def test_state_folder_on_another_file_system(used: Path) -> None:
         assert "state-on-another-file-system" in names(checked(used))
 
 
+def test_state_folder_that_is_a_mount_of_the_same_file_system(used: Path) -> None:
+    copy = used.with_name("copy")
+    shutil.copytree(used.parent / ".memttl", copy)
+    with mounted("--bind", copy, used.parent / ".memttl"):
+        assert "state-on-another-file-system" in names(checked(used))
+
+
 def test_read_only_folder_is_told_and_gets_no_trace(tmp_path: Path) -> None:
     with mounted("-t", "tmpfs", "none", tmp_path):
         path = copy_of(FIXTURES / "memory/every-mark.jsonl", tmp_path)
