@@ -186,6 +186,20 @@ def backfill(
     """Do nothing."""
 
 
+@app.command()
+def doctor(
+    check: Annotated[bool, typer.Option("--check", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
 @app.command("set")
 def set_(
     entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,

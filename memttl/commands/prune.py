@@ -88,6 +88,7 @@ def prune(
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
         Faces(lambda outcome: outcome.exit_code, prune_document, lambda outcome: _show(outcome, output, shown)),
+        kept_as="prune" if request.writes else "",
     )
 
 

@@ -22,12 +22,12 @@ from memttl.files.backups import write_backup
 from memttl.files.commit import Change, timestamp
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
+from memttl.files.leftovers import RESCUED
 from memttl.files.snapshot import Snapshot, read_settled, read_whole
 from memttl.files.state import own_file, refusal
 from memttl.files.syscalls import take_lease
 from memttl.files.writing import Session
 
-RESCUED = "rescued-"
 _PAUSE_S = 0.02
 
 
