@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, cast
 
+from memttl.errors import MemttlError
 from memttl.files.state import open_own, own_file, refusal, sync_folder
 
 _NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}Z)-(?P<run>[0-9a-f]+)\.jsonl(?:\.gz)?")
@@ -84,6 +85,15 @@ def open_backup(path: Path) -> Iterator[IO[bytes]]:
     except (EOFError, zlib.error) as e:
         why = "it is cut off" if isinstance(e, EOFError) else str(e)
         raise refusal(OSError(errno.EIO, why), f"The backup {path} cannot be read") from None
+
+
+def backup_of_run(folder: Path, run: str) -> bytes | None:
+    """Give the bytes that the memory file had before `run`; None where no readable backup of it is left."""
+    for _, name, path in reversed(list_backups(folder)):
+        if name == run:
+            with contextlib.suppress(MemttlError):
+                return read_backup(path)
+    return None
 
 
 def list_backups(folder: Path) -> list[tuple[datetime, str, Path]]:
