@@ -85,6 +85,18 @@ class UnknownEntity(UsageError):
     """No entity or observation of the memory file matches what was named."""
 
 
+class UnknownRun(UsageError):
+    """The audit log knows no run of that name, or several that begin so."""
+
+    hint = "`memttl log` lists all runs."
+
+
+class UnknownBackup(UsageError):
+    """There is no backup of that name."""
+
+    hint = "`memttl backups list` lists all of them."
+
+
 class NoHistory(UsageError):
     """Git knows no history of the memory file, or none that it could or would read."""
 

@@ -50,10 +50,9 @@ def observation_spans(line: bytes) -> list[tuple[int, int]]:
     return elements(line, found[0])
 
 
-def raw_elements(line: bytes, indexes: Collection[int]) -> list[str]:
-    """Give the JSON of the observations at `indexes`, as it stands in the line, in order."""
-    spans = observation_spans(line)
-    return [line[spans[i][0] : spans[i][1]].decode() for i in sorted(indexes)]
+def raw_elements(line: bytes) -> list[str]:
+    """Give the JSON of each observation of a raw entity line, as it stands there."""
+    return [line[start:end].decode() for start, end in observation_spans(line)]
 
 
 def check_cut(before: bytes, after: bytes, remove: Collection[int]) -> None:

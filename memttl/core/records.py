@@ -13,8 +13,9 @@ from typing import Any
 
 from memttl.core.asked import asked_document
 from memttl.core.changes import Changes
-from memttl.core.cut import raw_elements
-from memttl.core.memory import line_spans
+from memttl.core.digests import as_bytes
+from memttl.core.evidence import text_of
+from memttl.core.places import standing
 from memttl.core.plan import Plan
 from memttl.core.policy import Policy
 from memttl.core.wording import instant_text, when_text
@@ -36,15 +37,10 @@ def begin_fields(command: str, digest: str, new: bytes, *, file: str, now: datet
 
 def removal_events(data: bytes, plan: Plan, run: str, *, with_text: bool) -> list[dict[str, Any]]:
     """Give one event for each observation and each whole line that goes, with its raw JSON unless texts stay out."""
-    lines = _raw_lines(data, {v.line for v in plan.removals} | {r.line for r in plan.lines})
     by_line: dict[int, list[int]] = {}
     for verdict in plan.removals:
         by_line.setdefault(verdict.line, []).append(verdict.index)
-    raw = {
-        (number, index): text
-        for number, indexes in by_line.items()
-        for index, text in zip(sorted(indexes), raw_elements(lines[number], indexes), strict=True)
-    }
+    found = standing(data, by_line, {removal.line for removal in plan.lines})
     events = [
         {
             "event": "removed",
@@ -53,7 +49,8 @@ def removal_events(data: bytes, plan: Plan, run: str, *, with_text: bool) -> lis
             "entity_type": v.entity_type,
             "line": v.line,
             "index": v.index,
-            **_raw(raw[v.line, v.index], with_text=with_text),
+            **raw_fields(found.elements[v.line, v.index].raw, with_text=with_text),
+            "place": found.elements[v.line, v.index].place,
             "tier": v.tier,
             "rule": v.rule,
             "age_source": v.age_source,
@@ -64,11 +61,17 @@ def removal_events(data: bytes, plan: Plan, run: str, *, with_text: bool) -> lis
         for v in plan.removals
     ]
     for removal in plan.lines:
-        text = _raw(removal.raw.decode(), with_text=with_text)
-        reason = "emptied by this run (remove_empty_entities)"
-        kind = f"removed_{removal.kind}"
+        line = found.lines[removal.line]
         events.append(
-            {"event": kind, "run": run, "entity": removal.entity, "line": removal.line, **text, "reason": reason}
+            {
+                "event": f"removed_{removal.kind}",
+                "run": run,
+                "entity": removal.entity,
+                "line": removal.line,
+                **raw_fields(line.raw.decode(), with_text=with_text),
+                "place": line.place,
+                "reason": "emptied by this run (remove_empty_entities)",
+            }
         )
     return events
 
@@ -86,6 +89,23 @@ def change_events(changes: Changes, run: str, command: str, time: str, *, with_t
     return events
 
 
+def settings_logged(events: Iterable[dict[str, Any]], command: str, time: str) -> list[dict[str, Any]]:
+    """Give the changes of settings that came with a run's removals and restorations, as events of their own.
+
+    They stand in the log from the run's end on, since nothing is set by one that was not applied.
+    """
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for event in events:
+        if not isinstance(event.get("settings"), dict) or event.get("event") not in ("removed", "restored"):
+            continue
+        head = {"event": "set", "run": event["run"], "command": command, "time": time}
+        text = text_of(json.loads(event["raw"])) if "raw" in event else None
+        raw = {"raw": json.dumps(text)} if text is not None else {}
+        named = {"entity": event["entity"], "digest": event["digest"], **raw}
+        found[event["entity"], event["digest"]] = {**head, **named, "settings": event["settings"]}
+    return list(found.values())
+
+
 def begin_again(begin: dict[str, Any]) -> dict[str, Any]:
     """Give the `begin` of a run's further write, which removes what a server put back."""
     return {**begin, "again": True}
@@ -96,10 +116,7 @@ def events_again(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**event, "event": f"{event['event']}_again"} for event in events]
 
 
-def _raw(text: str, *, with_text: bool) -> dict[str, str]:
-    digest = hashlib.sha256(text.encode()).hexdigest()
+def raw_fields(text: str, *, with_text: bool) -> dict[str, str]:
+    """Give what an event holds of a JSON text: itself, unless texts stay out of the log, and its digest."""
+    digest = hashlib.sha256(as_bytes(text)).hexdigest()
     return {"raw": text, "raw_digest": digest} if with_text else {"raw_digest": digest}
-
-
-def _raw_lines(data: bytes, numbers: set[int]) -> dict[int, bytes]:
-    return {number: data[start:end] for number, start, end, _ in line_spans(data) if number in numbers}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
+import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memttl.files.state import own_file, refusal, sync_folder
+from memttl.errors import MemttlError
+from memttl.files.state import open_own, own_file, refusal, sync_folder
 
-_NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}Z)-(?P<run>[0-9a-f]+)\.jsonl")
+_NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}Z)-(?P<run>[0-9a-f]+)\.jsonl(?:\.gz)?")
 _STAMP = "%Y%m%dT%H%M%SZ"
 
 
@@ -47,6 +50,36 @@ def write_new(path: Path, data: bytes) -> None:
         f.write(data)
         f.flush()
         os.fsync(f.fileno())
+
+
+def read_backup(path: Path) -> bytes:
+    """Give the bytes of the memory file that a backup holds; a compressed one is unpacked.
+
+    Raises:
+        CannotCreate, NoPermission: it is gone, cannot be read, or is damaged.
+    """
+    try:
+        with open_own(path) as f:
+            data = f.read()
+        if path.suffix != ".gz":
+            return data
+        import gzip  # here: few backups are compressed
+
+        return gzip.decompress(data)
+    except (OSError, EOFError) as e:
+        error = e if isinstance(e, OSError) else OSError(errno.EIO, "it is cut off")
+        raise refusal(error, f"The backup {path} cannot be read") from None
+    except zlib.error as e:
+        raise refusal(OSError(errno.EIO, str(e)), f"The backup {path} cannot be read") from None
+
+
+def backup_of_run(folder: Path, run: str) -> bytes | None:
+    """Give the bytes that the memory file had before `run`; None where no readable backup of it is left."""
+    for _, name, path in reversed(list_backups(folder)):
+        if name == run:
+            with contextlib.suppress(MemttlError):
+                return read_backup(path)
+    return None
 
 
 def list_backups(folder: Path) -> list[tuple[datetime, str, Path]]:

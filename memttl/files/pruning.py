@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from memttl.core.classify import day_reader, days_removed
@@ -14,7 +13,7 @@ from memttl.core.plan import Approval, Plan
 from memttl.core.policy import Policy
 from memttl.core.progress import Progress, no_progress
 from memttl.errors import Interrupted, MemttlError
-from memttl.files.backups import thin_backups
+from memttl.files.after_run import tidy
 from memttl.files.knowledge import Knowledge, knowledge_of, ledger_of
 from memttl.files.lock import locked
 from memttl.files.looking import Moment, look_in_bytes
@@ -78,7 +77,7 @@ def write_plan(pruning: Pruning, snapshot: Snapshot, approved: Plan) -> Pruned:
         if done.data is not None:
             pruned = _keep_look(pruning, snapshot, done.data, pruned)
     if pruned.run is not None:
-        _thin_backups(pruning, done)
+        _tidy(pruning, done)
     return pruned._replace(warnings=(*pruned.warnings, *session.warnings))
 
 
@@ -130,13 +129,8 @@ def _keep_look(pruning: Pruning, snapshot: Snapshot, data: bytes, pruned: Pruned
     return pruned._replace(first_seen=found.new if found else 0, warnings=tuple(warnings))
 
 
-def _thin_backups(pruning: Pruning, done: Removed) -> None:
-    policy = pruning.policy
-    if not policy.audit_text:  # then an undo needs the backup of every run that the log still holds
-        return
-    age = policy.backups_max_age
-    max_age = None if age.is_never else timedelta(hours=age.approximate_hours())
+def _tidy(pruning: Pruning, done: Removed) -> None:
     try:
-        thin_backups(pruning.state.backups, datetime.now(UTC), keep=policy.backups_keep, max_age=max_age)
+        tidy(pruning.state, pruning.policy)
     except KeyboardInterrupt:
         raise Interrupted("Interrupted.", hint=f"The backup is {done.backup}.", applied=True) from None

@@ -78,7 +78,11 @@ def remove(session: Session, removal: Removal, approved: Plan) -> Removed:
         return Removed(plan, data=seen)
     try:
         plan = removal.plan_of(written.snapshot.data, approval)
-        session.look_again(_again(run, _gone_for_good(plan, written.change.data, removal), removal))
+        session.look_again(
+            _again(run, _gone_for_good(plan, written.change.data, removal), removal),
+            lambda count: f"put {count} of the removed observations back; they were removed again",
+            "what the memory server put back could not be removed again",
+        )
     except KeyboardInterrupt:
         raise Interrupted("Interrupted.", hint=f"The backup is {written.backup}.", applied=True) from None
     return Removed(plan, run, written.backup, written.change.data)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -87,11 +87,11 @@ class Session:
         audit.append(self.state.audit, [*self._end({"applied": False}), *events], self.like)
         self.begun = begun
 
-    def log_end(self, fields: dict[str, Any]) -> None:
-        """Log the end of the write that has begun, if one has; raises as `log_begin`."""
+    def log_end(self, fields: dict[str, Any], settings: Sequence[dict[str, Any]] = ()) -> None:
+        """Log the end of the write that has begun, if one has, and what it set; raises as `log_begin`."""
         events = self._end(fields)
         if events:
-            audit.append(self.state.audit, events, self.like)
+            audit.append(self.state.audit, [*events, *settings], self.like)
             self.begun = None
 
     def _end(self, fields: dict[str, Any]) -> list[dict[str, Any]]:
@@ -129,23 +129,23 @@ class Session:
                     self.warn(quiet_words(self.rung, self.fs_type))
                 return Written(*made, backup)
 
-    def look_again(self, make: MakeAgain) -> None:
-        """After a write: remove again what a server put back that had read the file before the swap.
+    def look_again(self, make: MakeAgain, words: Callable[[int], str], failure: str) -> None:
+        """After a write: write again what a server undid that had read the file before the swap.
 
-        `make` gives what is to be written and how many came back, None where none did. The memory file is written
-        already, so that a failure here is a warning.
+        `make` gives what is to be written and how many observations it is about, None where all is well; `words` tells
+        of so many, and `failure` begins the warning where that could not be done: the memory file is written already.
         """
         from memttl.files.recover import recover
 
         try:
             for _ in range(_LOOKS_AGAIN):
                 recover(self)  # a late writer's update may have come out of the swap
-                if not self._write_again(make):
+                if not self._write_again(make, words):
                     return
         except MemttlError as e:
-            self.warn(f"what the memory server put back could not be removed again: {e.message}")
+            self.warn(f"{failure}: {e.message}")
 
-    def _write_again(self, make: MakeAgain) -> bool:
+    def _write_again(self, make: MakeAgain, words: Callable[[int], str]) -> bool:
         count = 0
 
         def counted() -> tuple[Change, Snapshot] | None:
@@ -158,10 +158,7 @@ class Session:
 
         if self.write(counted) is None:
             return False
-        self.warn(
-            f"the memory server had read the file before this run wrote it and put {count} of the removed observations "
-            "back; they were removed again"
-        )
+        self.warn(f"the memory server had read the file before this run wrote it and {words(count)}")
         return True
 
     def _pass_foreign_lock(self) -> None:

@@ -1,0 +1,105 @@
+"""The audit log's events into runs: what each did, whether it was applied, and whether it is undone. Pure.
+
+`undo`, `backups` and `log` ask it. Lines of a run count only between its last `begin` and an `end` that applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memttl.core.near import near
+from memttl.errors import UnknownRun
+
+Event = Mapping[str, Any]
+
+
+class PastRun(NamedTuple):
+    """One run that wrote the memory file, or tried to. `time` is that of its `begin`, as it stands in the log.
+
+    `events` are its lines between `begin` and `end`; `applied` is None for one that has not ended. `undone_by` is the
+    applied run that undid all of it and is not undone itself, "" where none did. `is_thinned`: nothing but a summary
+    is left.
+    """
+
+    run: str
+    command: str
+    time: str
+    applied: bool | None
+    begin: Event
+    events: Sequence[Event]
+    end: Event
+    undone_by: str = ""
+    is_thinned: bool = False
+
+    @property
+    def removed(self) -> list[Event]:
+        """What it took out of the memory file; nothing for a run that was not applied."""
+        return self._named("removed")
+
+    @property
+    def restored(self) -> list[Event]:
+        """What it put into the memory file."""
+        return self._named("restored")
+
+    def _named(self, word: str) -> list[Event]:
+        kinds = (word, *(f"{word}_{kind}" for kind in ("entity", "relation", "line")))
+        return [e for e in self.events if e.get("event") in kinds] if self.applied else []
+
+
+def runs_of(events: Iterable[Event]) -> list[PastRun]:
+    """Give the runs of a log, in the order in which they began."""
+    found: dict[str, PastRun] = {}
+    lines: dict[str, list[Event]] = {}
+    for event in events:
+        name, kind = str(event.get("run")), event.get("event")
+        run = found.get(name)
+        if kind == "summary":
+            found[name] = _run_of(event, applied=event.get("applied") is True, is_thinned=True)
+        elif kind == "begin" and not (event.get("again") is True or (run and run.applied)):
+            lines[name] = []  # a further try supersedes the one before
+            found[name] = _run_of(event, lines=lines[name])
+        elif run is not None and run.applied is None:  # what comes after the end says nothing new
+            if kind == "end":
+                found[name] = run._replace(applied=event.get("applied") is True, end=event)
+            else:
+                lines[name].append(event)
+    return _with_undone(list(found.values()))
+
+
+def _run_of(
+    event: Event, *, lines: Sequence[Event] = (), applied: bool | None = None, is_thinned: bool = False
+) -> PastRun:
+    name, command, time = (str(event.get(key, "")) for key in ("run", "command", "time"))
+    return PastRun(name, command, time, applied, event, lines, {}, is_thinned=is_thinned)
+
+
+def _with_undone(runs: Sequence[PastRun]) -> list[PastRun]:
+    """Note which runs are undone, newest first: an undo that is undone itself has undone nothing."""
+    undone: dict[str, str] = {}
+    out = []
+    for run in reversed(runs):
+        by = undone.get(run.run, "")
+        target = run.begin.get("undoes")
+        if run.applied and isinstance(target, str) and not by and run.begin.get("partial") is not True:
+            undone.setdefault(target, run.run)
+        out.append(run._replace(undone_by=by))
+    return out[::-1]
+
+
+def run_named(runs: Sequence[PastRun], name: str) -> PastRun:
+    """Give the run of this name, or the only one whose name begins so.
+
+    Raises:
+        UnknownRun: there is none, or more than one.
+    """
+    exact = [run for run in runs if run.run == name]
+    found = exact or [run for run in runs if name and run.run.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownRun(
+            f"{name!r} could be {len(found)} runs: {', '.join(run.run for run in found[:5])}; nothing was done."
+        )
+    names = [run.run for run in runs]
+    raise UnknownRun(f"The audit log knows no run {name!r}{near(name, names)}; nothing was done.")

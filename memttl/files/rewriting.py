@@ -1,0 +1,214 @@
+"""The write of new bytes that a use case makes from today's: undo, restore and repair, from the lock to the last look.
+
+Unlike a prune they also write to a file that is missing, empty, damaged or none of the memory server's. Nothing here
+decides what is written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memttl.core.classify import day_reader
+from memttl.core.memory import read_lines
+from memttl.core.merge import is_whole, merge
+from memttl.core.places import line_key
+from memttl.core.policy import Policy
+from memttl.core.progress import Progress, no_progress
+from memttl.core.records import begin_again, begin_fields
+from memttl.errors import Interrupted, MemttlError, NoMemoryFile
+from memttl.files.after_run import tidy
+from memttl.files.backups import list_backups
+from memttl.files.commit import Change
+from memttl.files.knowledge import ledger_of
+from memttl.files.looking import Moment, look_in_bytes
+from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard_links, refuse_read_only
+from memttl.files.state import State, own_file, refusal
+from memttl.files.writing import Options, Session, writing
+
+
+class Rewrite(NamedTuple):
+    """What is to be written in place of the bytes that it was made from.
+
+    `events` are the lines of the audit log, given the run's name; `key` is equal for rewrites that do the same; `begin`
+    holds further fields of the run's `begin`; `sets`: some of the events change settings, too.
+    """
+
+    data: bytes
+    events: Callable[[str], Sequence[dict[str, Any]]]
+    key: Any
+    begin: dict[str, Any]
+    sets: bool = False
+
+
+class Rewriting(NamedTuple):
+    """What a use case writes by: `make` gives what is to be written for today's bytes, None for nothing.
+
+    `command` is its name in the audit log. `make` is called anew where a stranger wrote meanwhile, and keeps to what
+    was approved.
+    """
+
+    state: State
+    command: str
+    policy: Policy
+    moment: Moment
+    make: Callable[[Snapshot], Rewrite | None]
+    options: Options = Options()
+    progress: Progress = no_progress
+    break_hard_links: bool = False
+
+
+class Rewritten(NamedTuple):
+    """What was written, on which bytes; `run` and `backup` are None where there was nothing to write."""
+
+    run: str | None = None
+    backup: Path | None = None
+    before: bytes = b""
+    data: bytes = b""
+    warnings: tuple[str, ...] = ()
+
+
+def read_as_it_is(state: State) -> Snapshot:
+    """Read the memory file settled, damaged or not; a missing one as an empty one, with the stat of our own files.
+
+    Raises:
+        NoMemoryFile: it is missing, and nothing tells that memttl has ever been here; or it is no regular file.
+        NoPermission, TryAgain: as `read_settled`.
+    """
+    if os.path.lexists(state.memory):
+        return read_settled(state.memory, _looks_whole)[0]
+    return Snapshot(state.memory, b"", stat_of_missing(state))
+
+
+def stat_of_missing(state: State) -> os.stat_result:
+    """Give the stat that a memory file which is missing takes its owner and mode from: that of our own files.
+
+    Raises:
+        NoMemoryFile: there are none, or its folder is missing, too.
+    """
+    if not state.memory.parent.is_dir():
+        raise NoMemoryFile(
+            f"There is no folder {state.memory.parent}, so no file can be put back into it.",
+            hint="Make the folder, or name the memory file with --file.",
+        )
+    for path in (state.audit, state.ledger, *(path for *_, path in list_backups(state.backups))):
+        try:
+            return path.lstat()
+        except OSError:
+            continue
+    raise NoMemoryFile(
+        f"There is no file {state.memory}, and memttl has kept nothing of it in {state.kept}.",
+        hint="Name the memory file with --file.",
+    )
+
+
+def _looks_whole(data: bytes) -> tuple[None, bool]:
+    return None, any(line.kind == "malformed" for line in read_lines(data))
+
+
+def rewrite(rewriting: Rewriting, like: os.stat_result) -> Rewritten:
+    """Under the lock: recover, read again, make, write, look again, and keep the look in the ledger.
+
+    `like` is the memory file's stat. A missing file is made empty first: to the memory server the two are the same.
+
+    Raises:
+        MemttlError: what was not done; `applied` where the memory file had been written before.
+    """
+    state, run = rewriting.state, os.urandom(4).hex()
+    _make_if_missing(state.memory, like)
+    with writing(state, like, rewriting.options) as session:
+        with ledger_of(state, like, session.warn):
+            pass  # made before anything is written: a backup without a ledger is that of a lost one
+        written = session.write(lambda: _made(rewriting, run))
+        if written is None:
+            return Rewritten(warnings=tuple(session.warnings))
+        before, data, backup = written.snapshot.data, written.change.data, written.backup
+        try:
+            _look_again(session, rewriting, run, before, data)
+            _keep_look(rewriting, like, data, run, session)
+            tidy(state, rewriting.policy)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted.", hint=f"The backup is {backup}.", applied=True) from None
+    return Rewritten(run, backup, before, data, tuple(session.warnings))
+
+
+def _make_if_missing(memory: Path, like: os.stat_result) -> None:
+    if os.path.lexists(memory):
+        return
+    try:
+        os.close(os.open(memory, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600))
+        own_file(memory, like)
+    except FileExistsError:
+        return  # the server was first
+    except OSError as e:
+        raise refusal(e, f"{memory} cannot be made") from None
+
+
+def _made(rewriting: Rewriting, run: str) -> tuple[Change, Snapshot] | None:
+    snapshot, _ = read_settled(rewriting.state.memory, _looks_whole, proven=True)
+    made = rewriting.make(snapshot)
+    if made is None:
+        return None
+    if not rewriting.break_hard_links:
+        refuse_hard_links(snapshot, rewriting.state.beside)
+    refuse_read_only(snapshot)
+    return _change(rewriting, run, snapshot, made), snapshot
+
+
+def _change(rewriting: Rewriting, run: str, snapshot: Snapshot, made: Rewrite) -> Change:
+    fields = begin_fields(
+        rewriting.command,
+        snapshot.digest,
+        made.data,
+        file=str(snapshot.path),
+        now=rewriting.moment.now,
+        policy=rewriting.policy,
+    )
+    begin = {**fields, **made.begin}
+    return Change(run, made.data, begin, lambda: made.events(run), made.key, sets=made.sets)
+
+
+def _look_again(session: Session, rewriting: Rewriting, run: str, before: bytes, data: bytes) -> None:
+    """Where a server had read the file before the swap and wrote that version after it, bring both together."""
+
+    def make() -> tuple[Change, Snapshot, int] | None:
+        snapshot = read_once(session.state.memory)
+        live = snapshot.data
+        if live == data or not is_whole(live, before):
+            return None
+        both = merge(before, live, data)
+        if _graph(both) == _graph(live):
+            return None
+        made = Rewrite(both, lambda _: (), None, begin_again({}))
+        return _change(rewriting, run, snapshot, made)._replace(with_backup=False), snapshot, 1
+
+    session.look_again(
+        make,
+        lambda _: "saved the version of before; what this run wrote and what the server added are both there now",
+        "the memory server saved the version of before this run, and what was written could not be brought back",
+    )
+
+
+def _graph(data: bytes) -> list[tuple[str, Any]]:
+    return [(line_key(line), (line.record or {}).get("observations")) for line in read_lines(data)]
+
+
+def _keep_look(rewriting: Rewriting, like: os.stat_result, data: bytes, run: str, session: Session) -> None:
+    """Record the look that the run ends with; the memory file is written."""
+    try:
+        look_in_bytes(
+            rewriting.state,
+            like,
+            data,
+            rewriting.moment,
+            session.warn,
+            own_run=run,
+            days_of=day_reader(rewriting.policy, rewriting.moment.now),
+            progress=rewriting.progress,
+        )
+        rewriting.options.step("ledger written")
+    except MemttlError as e:
+        e.after_the_write()
+        raise
