@@ -12,7 +12,7 @@ from memttl.core.undo import UndoPlan
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA, finite
-from memttl.report.text import cut, entity_title, observation_text, visible
+from memttl.report.text import cut, entity_title, observation_text, run_words, visible
 
 
 def render(outcome: UndoOutcome, *, with_plan: bool = True, width: int | None = None) -> str:
@@ -65,7 +65,7 @@ def _closing(outcome: UndoOutcome, *, with_plan: bool) -> Iterator[str]:
         yield f"Would undo {run}: {_what(plan, ('put back', 'take out'))} in {outcome.file}."
     yield from _notes(plan)
     if outcome.applied:
-        yield f"Run {outcome.run}; the file as it was: {outcome.backup}"
+        yield run_words(outcome.run, outcome.backup)
     elif outcome.declined:
         yield "Nothing was changed."
     elif outcome.dry_run:

@@ -340,6 +340,18 @@ def test_pins_of_an_undo_outlive_the_ledger(tmp_path: Path) -> None:
     assert pins(path) == ()
 
 
+def test_a_lost_ledger_does_not_keep_anything_from_coming_back(tmp_path: Path) -> None:
+    path = memory(tmp_path)
+    before = path.read_bytes()
+    pruned(path)
+    (state_folder(path) / "ledger.db").unlink()
+    log = state_folder(path) / "audit.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"limits"', b'"edited"'))
+    outcome = undone(path)
+    assert path.read_bytes() == before
+    assert any("cannot be rebuilt" in warning for warning in outcome.warnings)
+
+
 def test_first_sightings_survive_prune_and_undo(tmp_path: Path) -> None:
     path = memory(tmp_path)
     pruned(path)
