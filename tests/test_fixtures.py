@@ -29,7 +29,6 @@ SAYS = {
     "nan-number": "line 2, ",
     "nul-block-within-a-line": "line 1, column 151",
     "nul-padding": "line 4, column 1: NUL bytes",
-    "null-line": "line 2, column 1: null",
     "one-line-array": "JSON array",
     "one-line-graph-object": "entities and relations",
     "pretty-printed-array": "JSON array",

@@ -63,7 +63,7 @@ def test_well_formed_is_what_json_parse_takes(text: str) -> None:
 @given(json_lookalikes())
 def test_a_line_is_malformed_where_json_parse_refuses_it(text: str) -> None:
     line = parse_line(text.encode(), 1)
-    if line.kind != "blank" and "second list" not in line.problem and "null, at" not in line.problem:
+    if line.kind != "blank" and "second list" not in line.problem:
         assert (line.kind != "malformed") == is_json(text)
     assert (line.column > 0 and bool(line.problem)) == (line.kind == "malformed")
 

@@ -21,7 +21,9 @@ OTHER_TOOLS = ("gzip.jsonl", "chat-log.jsonl", "think-tank-underscore-type.jsonl
 DAMAGED = [
     FIXTURES / "memory" / name for name, row in EXPECTED.items() if row["exit"] == 65 and name not in OTHER_TOOLS
 ]
-DAMAGED += [FIXTURES / "memory" / name for name in ("bom-at-start.jsonl", "graph-object-before-lines.jsonl")]
+DAMAGED += [
+    FIXTURES / "memory" / name for name in ("bom-at-start.jsonl", "null-line.jsonl", "graph-object-before-lines.jsonl")
+]
 DAMAGED += sorted((FIXTURES / "from-servers").glob("*.jsonl"))
 SEED = 20261129
 TEXTS = ["plain", 'quotes " and \\', '"]}', "é \u2028 😀", "{}", "C:\\new", "tab\tand\nnewline", ""]

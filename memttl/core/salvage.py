@@ -84,6 +84,8 @@ class _Salvage:
         """Keep a line that the server can read, as it stands or taken apart; say whether that was done."""
         if line.kind == "malformed":
             return False
+        if line.kind == "other" and line.raw.strip(b" \t\r") == b"null":
+            return False  # JSON.parse takes it; then the server asks it for its type, and fails at every call
         lines = self._other_lines(line) if line.kind == "other" else None
         self.finds.append(Find(at, end, lines, b"", DOCUMENT if lines else ""))
         return True

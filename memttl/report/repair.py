@@ -12,10 +12,13 @@ from memttl.report.documents import SCHEMA
 from memttl.report.text import cut, visible
 
 
+_ON_SCREEN = 40
+
+
 def render(outcome: RepairOutcome, *, with_plan: bool = True, width: int | None = None) -> str:
     """Give each change with what goes and what comes, then the totals; the totals alone without `with_plan`.
 
-    Bytes are shortened to `width` columns where a screen has so many.
+    Bytes are shortened to `width` columns where a screen has so many, and not all of very many changes are shown.
     """
     lines = list(_plan_lines(outcome.plan, width)) if with_plan and outcome.plan.is_needed else []
     return "".join(visible(line) + "\n" for line in (*lines, *_closing(outcome, with_plan=with_plan)))
@@ -29,13 +32,16 @@ def question(outcome: RepairOutcome) -> str:
 def _plan_lines(plan: RepairPlan, width: int | None) -> Iterator[str]:
     if plan.is_converted:
         yield "The whole file is written in UTF-16, which the server cannot read: it is written anew in UTF-8."
-    for mending in plan.mendings:
+    shown = plan.mendings if width is None else plan.mendings[:_ON_SCREEN]
+    for mending in shown:
         yield f"line {mending.line}: {mending.reason}: {mending.done}"
         taken = plan.text[mending.start : mending.end]
         if taken:
             yield cut(f"  - {_shown(taken, width)}", width)
         if mending.new.strip():
             yield cut(f"  + {_shown(mending.new, width)}", width)
+    if len(shown) < len(plan.mendings):
+        yield f"… and {plural(len(plan.mendings) - len(shown), 'change')} more: `--dry-run --json` lists all of them."
     yield ""
 
 

@@ -41,14 +41,11 @@ def test_the_servers_own_lines() -> None:
         3,
         -0.5,
         True,
+        None,
     ],
 )
 def test_any_other_json_is_passed_through(record: object) -> None:
     assert kinds(json_line(record)) == ["other"]
-
-
-def test_null_is_malformed_since_every_call_of_the_server_fails_at_it() -> None:
-    assert kinds(b"null\n null\r") == ["malformed", "malformed"]
 
 
 @pytest.mark.parametrize(
