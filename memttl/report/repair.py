@@ -11,7 +11,6 @@ from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
 from memttl.report.text import cut, visible
 
-
 _ON_SCREEN = 40
 
 
