@@ -191,6 +191,10 @@ def backfill(
 @app.command()
 def doctor(
     check: Annotated[bool, typer.Option("--check", help="h")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    break_hard_links: Annotated[bool, typer.Option("--break-hard-links", help="h")] = False,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,

@@ -108,8 +108,8 @@ class Malformed(MemttlError):
 
     exit_code = ExitCode.MALFORMED
     hint = (
-        "`memttl doctor` tells what the memory server does with each of these lines; mend them with an editor (keep a "
-        "copy). Or `memttl prune --keep-malformed` prunes the good lines and leaves these byte for byte as they are."
+        "`memttl doctor --repair` mends these lines and keeps a backup; `memttl doctor` tells what the server does with "
+        "each. `memttl prune --keep-malformed` prunes the good lines and leaves these byte for byte as they are."
     )
 
 

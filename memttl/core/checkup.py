@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memttl.core.checkup_graph import GraphCheck
 from memttl.core.findings import Finding, Sizes, in_order, lines_of, of_file
-from memttl.core.foreign import Census, foreign_document, foreign_encoding, foreign_lines
+from memttl.core.foreign import REPAIR, Census, foreign_document, foreign_encoding, foreign_lines
 from memttl.core.memory import BOM, parse_line, read_lines
 from memttl.core.model import Line
 from memttl.core.progress import Progress, no_progress
@@ -40,7 +40,7 @@ def check_bytes(data: bytes, file: str, *, progress: Progress = no_progress) -> 
     if encoding:
         what, help_ = encoding
         return Checkup(
-            (_foreign(what, f"{FAILS}; {_SKIPS_ALL}", _hint(help_)),), Sizes(bytes=len(data)), is_damaged=True
+            (_foreign(what, f"{FAILS}; {_SKIPS_ALL}", _hint(help_, file)),), Sizes(bytes=len(data)), is_damaged=True
         )
     tally = _Tally(file)
     for line in read_lines(data, tick=lambda done: progress("checking", done, len(data))):
@@ -52,8 +52,7 @@ def check_bytes(data: bytes, file: str, *, progress: Progress = no_progress) -> 
 
 def mend_help(file: str) -> str:
     """Say how a damaged file is mended."""
-    rest = of_file("prune --keep-malformed", file)
-    return f"Mend it with an editor, on a copy; until then {rest} prunes the rest and leaves these bytes alone."
+    return f"{of_file('doctor --repair', file)} mends it: it shows its plan, asks, and keeps a backup."
 
 
 def _bom(data: bytes, file: str) -> Iterator[Finding]:
@@ -62,8 +61,9 @@ def _bom(data: bytes, file: str) -> Iterator[Finding]:
         yield Finding("error", "bom", what, mend_help(file), server=f"{FAILS}; {SKIPS}", line=1, column=1)
 
 
-def _hint(text: str) -> str:
-    """Put the command of a hint of `foreign.py` in backticks."""
+def _hint(text: str, file: str) -> str:
+    """Put the command of a hint of `foreign.py` in backticks, and the file into one of memttl's own."""
+    text = text.replace(f"`{REPAIR}`", of_file("doctor --repair", file))
     before, colon, command = text.partition(": ")
     return f"{before}: `{command.rstrip('.')}`." if colon and "`" not in text else text
 
@@ -124,8 +124,7 @@ class _Tally:
         if found:
             self.is_document = True
             server = f"{FAILS}; {_SKIPS_ALL}" if self.malformed else WIPES
-            help_ = f"Keep a copy, and write one JSON object a line; {of_file('doctor', self.file)} looks again."
-            yield _foreign(found[0], server, help_)
+            yield _foreign(found[0], server, mend_help(self.file))
             return
         if not (self.malformed and self.census.entities):
             found = foreign_lines(self.census)

@@ -12,9 +12,10 @@ from memttl.core.memory import BOM
 from memttl.core.model import Line
 
 _POINT = "Point --file at the memory file that your MCP client's MEMORY_FILE_PATH names."
+REPAIR = "memttl doctor --repair"
 _WIPED = (
-    "The memory server reads this as an empty graph and erases it at its next write: keep a copy, and write one JSON "
-    'object a line, such as {"type":"entity","name":"…","entityType":"…","observations":["…"]}.'
+    f"`{REPAIR}` writes it as one JSON object a line, and keeps a backup. The memory server reads it as an empty graph "
+    "and erases it at its next write."
 )
 
 
@@ -59,7 +60,7 @@ def foreign_encoding(data: bytes) -> tuple[str, str] | None:
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     # no JSON text in UTF-8 begins with a NUL or has one in second place; UTF-16 without a BOM always has
     if wide or (0 in head[:2] and len(head) < 3 * head.count(0) < 2 * len(head)):
-        to_utf8 = "Write it as UTF-8 without a byte order mark: iconv -f UTF-16 -t UTF-8 FILE > memory.jsonl"
+        to_utf8 = f"`{REPAIR}` writes it as UTF-8 without a byte order mark, and keeps a backup."
         return "is written in UTF-16; the memory server reads UTF-8 only", to_utf8
     return None
 

@@ -204,7 +204,7 @@ def _settle_log(session: Session) -> None:
     backup = begin.get("backup") if applied else None
     end = {"event": "end", "run": begin.get("run"), "time": timestamp(), "applied": applied, "backup": backup}
     settings = settings_logged(_lines_of(events, begin), str(begin.get("command")), timestamp()) if applied else ()
-    audit.append(session.state.audit, [{**end, "settled": True}, *settings], session.like)
+    audit.append(session.state.audit, [*settings, {**end, "settled": True}], session.like)
     outcome = "after it had written the memory file" if applied else "before it wrote anything"
     session.warn(f"the run {begin.get('run')} was killed {outcome}; the audit log now says so")
 

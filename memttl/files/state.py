@@ -44,6 +44,10 @@ class State(NamedTuple):
     def backups(self) -> Path:
         return self.kept / "backups"
 
+    @property
+    def quarantine(self) -> Path:
+        return self.kept / "quarantine"
+
 
 def state_of(memory: Path, elsewhere: Path | None = None) -> State:
     """Give the places for the memory file at `memory` (links resolved); `elsewhere` is a folder for what is kept."""
@@ -159,6 +163,16 @@ def _folder(path: Path, like: os.stat_result, *, is_shared: bool = False) -> Non
     except NoPermission:
         path.rmdir()  # a folder of the wrong user's would lock the right one out
         raise
+
+
+def own_folder(path: Path, like: os.stat_result) -> None:
+    """Make a folder of ours in the state folder, with the memory file's owner and mode, or check the one there.
+
+    Raises:
+        OSError: it cannot be made.
+        NoPermission, CannotCreate: something else stands in its place.
+    """
+    _folder(path, like)
 
 
 def _check_folder(path: Path) -> None:

@@ -91,7 +91,7 @@ class Session:
         """Log the end of the write that has begun, if one has, and what it set; raises as `log_begin`."""
         events = self._end(fields)
         if events:
-            audit.append(self.state.audit, [*events, *settings], self.like)
+            audit.append(self.state.audit, [*settings, *events], self.like)  # a torn write must not lose a pin
             self.begun = None
 
     def _end(self, fields: dict[str, Any]) -> list[dict[str, Any]]:

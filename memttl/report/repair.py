@@ -1,0 +1,103 @@
+"""A repair's outcome as lines of text, and as a JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from memttl.core.repair import Mending, RepairPlan
+from memttl.core.repair_outcome import RepairOutcome
+from memttl.core.wording import instant_text, plural
+from memttl.report.documents import SCHEMA
+from memttl.report.text import cut, visible
+
+_ON_SCREEN = 40
+
+
+def render(outcome: RepairOutcome, *, with_plan: bool = True, width: int | None = None) -> str:
+    """Give each change with what goes and what comes, then the totals; the totals alone without `with_plan`.
+
+    Bytes are shortened to `width` columns where a screen has so many, and not all of very many changes are shown.
+    """
+    lines = list(_plan_lines(outcome.plan, width)) if with_plan and outcome.plan.is_needed else []
+    return "".join(visible(line) + "\n" for line in (*lines, *_closing(outcome, with_plan=with_plan)))
+
+
+def question(outcome: RepairOutcome) -> str:
+    """Give the question that stands below the plan."""
+    return visible(f"Repair {outcome.file}?")
+
+
+def _plan_lines(plan: RepairPlan, width: int | None) -> Iterator[str]:
+    if plan.is_converted:
+        yield "The whole file is written in UTF-16, which the server cannot read: it is written anew in UTF-8."
+    shown = plan.mendings if width is None else plan.mendings[:_ON_SCREEN]
+    for mending in shown:
+        yield f"line {mending.line}: {mending.reason}: {mending.done}"
+        taken = plan.text[mending.start : mending.end]
+        if taken:
+            yield cut(f"  - {_shown(taken, width)}", width)
+        if mending.new.strip():
+            yield cut(f"  + {_shown(mending.new, width)}", width)
+    if len(shown) < len(plan.mendings):
+        yield f"… and {plural(len(plan.mendings) - len(shown), 'change')} more: `--dry-run --json` lists all of them."
+    yield ""
+
+
+def _shown(raw: bytes, width: int | None) -> str:
+    """Give bytes as text; on a screen no more of them than fit."""
+    limit = 2000 if width is None else width
+    text = visible(raw[: 4 * limit].decode("utf-8", "replace"))
+    return text if len(text) <= limit and len(raw) <= 4 * limit else f"{text[:limit]}… ({len(raw)} bytes)"
+
+
+def _closing(outcome: RepairOutcome, *, with_plan: bool) -> Iterator[str]:
+    plan = outcome.plan
+    if not plan.is_needed:
+        yield f"Nothing to repair in {outcome.file}: the memory server can read every line."
+        return
+    taken = sum(len(piece.raw) for piece in plan.pieces)
+    what = f"{plural(len(plan.mendings) + plan.is_converted, 'change')} in {outcome.file}"
+    goes = f"{plural(taken, 'byte')} into quarantine" if taken else "no byte taken out"
+    if outcome.applied:
+        yield f"Repaired: {what}, {goes}."
+    elif with_plan:
+        yield f"Would repair: {what}, {goes}."
+    if outcome.applied:
+        if outcome.quarantine:
+            yield f"What was taken out: {outcome.quarantine}"
+        yield f"Run {outcome.run}; the file as it was: {outcome.backup}"
+    elif outcome.declined:
+        yield "Nothing was changed."
+    elif outcome.dry_run:
+        yield "Dry run: nothing was written."
+
+
+def repair_document(outcome: RepairOutcome) -> dict[str, Any]:
+    """Give what a repair did or would do."""
+    plan = outcome.plan
+    return {
+        "schema": SCHEMA,
+        "file": outcome.file,
+        "now": instant_text(outcome.now),
+        "dry_run": outcome.dry_run,
+        "applied": outcome.applied,
+        "run": outcome.run,
+        "backup": outcome.backup,
+        "quarantine": outcome.quarantine,
+        "converted": plan.is_converted,
+        "mended": [_mended(plan, mending) for mending in plan.mendings],
+        "warnings": list(outcome.warnings),
+    }
+
+
+def _mended(plan: RepairPlan, mending: Mending) -> dict[str, Any]:
+    return {
+        "line": mending.line,
+        "offset": mending.start,
+        "reason": mending.reason,
+        "done": mending.done,
+        "removed": plan.text[mending.start : mending.end].decode("utf-8", "replace"),
+        "removed_bytes": mending.end - mending.start,
+        "added": mending.new.decode("utf-8", "replace"),
+    }
