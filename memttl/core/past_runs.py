@@ -52,7 +52,9 @@ def runs_of(events: Iterable[Event]) -> list[PastRun]:
     found: dict[str, PastRun] = {}
     lines: dict[str, list[Event]] = {}
     for event in events:
-        name, kind = str(event.get("run")), event.get("event")
+        name, kind = event.get("run"), event.get("event")
+        if not isinstance(name, str):
+            continue
         run = found.get(name)
         if kind == "summary":
             found[name] = _run_of(event, applied=event.get("applied") is True, is_thinned=True)
@@ -85,6 +87,20 @@ def _with_undone(runs: Sequence[PastRun]) -> list[PastRun]:
             undone.setdefault(target, run.run)
         out.append(run._replace(undone_by=by))
     return out[::-1]
+
+
+def runs_needing_backup(events: Iterable[Event]) -> set[str]:
+    """Give the runs whose texts are not in the log: an undo takes them from the run's backup, which must stay so long.
+
+    One that has not ended may have been applied. A run that was thinned needs none: nothing tells what it removed.
+    """
+    kinds = ("removed", "restored", "quarantined")
+    return {
+        run.run
+        for run in runs_of(events)
+        if run.applied is not False
+        and any(str(e.get("event")).startswith(kinds) and "raw" not in e for e in run.events)
+    }
 
 
 def run_named(runs: Sequence[PastRun], name: str) -> PastRun:

@@ -11,10 +11,12 @@ from memttl.core.durations import Duration
 from memttl.core.policy import Policy
 from memttl.files.backups import thin_backups
 from memttl.files.state import State
+from memttl.files.thin_log import thin_log
 
 
 def tidy(state: State, policy: Policy) -> None:
-    """Thin the backups as the policy says; what cannot be removed stays."""
+    """Thin audit log and backups as the policy says; what cannot be removed stays. The caller holds the lock."""
+    thin_log(state, age_of(policy.audit_max_age), datetime.now(UTC))
     if not policy.audit_text:  # then an undo needs the backup of every run that the log still holds
         return
     thin_backups(state.backups, datetime.now(UTC), keep=policy.backups_keep, max_age=age_of(policy.backups_max_age))

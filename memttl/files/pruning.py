@@ -76,8 +76,8 @@ def write_plan(pruning: Pruning, snapshot: Snapshot, approved: Plan) -> Pruned:
         pruned = Pruned(done.plan, done.run, str(done.backup) if done.run is not None else None)
         if done.data is not None:
             pruned = _keep_look(pruning, snapshot, done.data, pruned)
-    if pruned.run is not None:
-        _tidy(pruning, done)
+        if pruned.run is not None:
+            _tidy(pruning, done)
     return pruned._replace(warnings=(*pruned.warnings, *session.warnings))
 
 
