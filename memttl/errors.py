@@ -91,6 +91,12 @@ class UnknownRun(UsageError):
     hint = "`memttl log` lists all runs."
 
 
+class RunThinned(UsageError):
+    """The run is too old: the audit log holds a summary of it only."""
+
+    hint = "`memttl backups list` shows whether a backup of that time is left."
+
+
 class UnknownBackup(UsageError):
     """There is no backup of that name."""
 

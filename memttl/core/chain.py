@@ -103,7 +103,7 @@ def _wrong(lines: Sequence[bytes], number: int, event: dict[str, Any], before: s
     line, run = lines[number - 1], _run_of(event)
     if event.get("prev") != before:
         return _misplaced(lines, number, event)
-    if event.get("event") in STUBS:
+    if str(event.get("event")) in STUBS:
         problem = stub_problem(event, is_first=number == 1)
         if problem:
             return Break(number, "edited", problem, run)

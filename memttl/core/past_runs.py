@@ -109,13 +109,16 @@ def run_named(runs: Sequence[PastRun], name: str) -> PastRun:
     Raises:
         UnknownRun: there is none, or more than one.
     """
-    exact = [run for run in runs if run.run == name]
-    found = exact or [run for run in runs if name and run.run.startswith(name)]
+    whole = named_run([run.run for run in runs], name)
+    return next(run for run in runs if run.run == whole)
+
+
+def named_run(names: Sequence[str], name: str) -> str:
+    """Give the one of these names that is meant; raises as `run_named`."""
+    exact = [whole for whole in names if whole == name]
+    found = exact[:1] or list(dict.fromkeys(whole for whole in names if name and whole.startswith(name)))
     if len(found) == 1:
         return found[0]
     if found:
-        raise UnknownRun(
-            f"{name!r} could be {len(found)} runs: {', '.join(run.run for run in found[:5])}; nothing was done."
-        )
-    names = [run.run for run in runs]
+        raise UnknownRun(f"{name!r} could be {len(found)} runs: {', '.join(found[:5])}; nothing was done.")
     raise UnknownRun(f"The audit log knows no run {name!r}{near(name, names)}; nothing was done.")

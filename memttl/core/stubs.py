@@ -65,7 +65,7 @@ FORMS: dict[str, Callable[[object], bool]] = {
 def carried(event: Mapping[str, Any]) -> str:
     """Give the digest that a stub carries on, "" for an ordinary line (a summary that is not its gap's last is one)."""
     was = event.get("was")
-    return str(was) if event.get("event") in STUBS and _is_digest(was) else ""
+    return str(was) if str(event.get("event")) in STUBS and _is_digest(was) else ""
 
 
 def stub(event: Mapping[str, Any], *, prev: str, was: str | None) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
             lines, is_torn = _last_lines(descriptor, size)
             _refuse_newer(event_of(lines[0]) or {} if lines else {}, path)
             segment = segment_of(descriptor)
-            is_held = _holds(descriptor, read_head(path), segment, size)
+            is_held = _holds(descriptor, read_head(path), segment)
             text, digest = _chained(events, _digest_after(lines))
             _write_whole(descriptor, (b"\n" if is_torn else b"") + text)
             os.fsync(descriptor)
@@ -76,7 +76,8 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
     except OSError as e:
         raise refusal(e, f"The audit log {path} cannot be written") from None
     if text and is_held:  # a log that lacks its head was cut: then that stays to be seen
-        note_head(path, Head(segment.logical(end), digest), like)
+        last = text.removesuffix(b"\n").rpartition(b"\n")[2]
+        note_head(path, Head(digest, segment.logical(end) - len(last) - 1, segment.logical(end)), like)
 
 
 def _digest_after(lines: Sequence[bytes]) -> str:
@@ -153,15 +154,19 @@ def segment_in(data: bytes) -> Segment:
     return Segment(taken, until, len(line) + 1)
 
 
-def _holds(descriptor: int, head: Head | None, segment: Segment, size: int) -> bool:
-    """Say whether the log still holds the line that its head tells of; where nobody can tell, it does."""
-    at = segment.physical(head.size) if head else None
-    if head is None or at is None:
+def _holds(descriptor: int, head: Head | None, segment: Segment) -> bool:
+    """Say whether the log still holds the line that its head tells of, if only torn; where nobody can tell, it does."""
+    begun = segment.physical(head.begun) if head else None
+    if head is None or begun is None:
         return True
-    if not 0 < at <= size:
+    if begun and _read_at(descriptor, begun - 1, begun) != b"\n":
         return False
-    lines, is_cut = _last_lines(descriptor, at)
-    return not is_cut and digest_of(lines[-1]) == head.digest
+    found = _read_at(descriptor, begun, begun + head.size - head.begun)
+    line, is_ended = found.removesuffix(b"\n"), found.endswith(b"\n")
+    if event_of(line) is not None:
+        return digest_of(line) == head.digest
+    # a tear leaves no LF there, and at least a byte; whole lines that were cut off leave nothing
+    return bool(found) and not is_ended and event_of(line.partition(b"\n")[0]) is None
 
 
 def size_of(path: Path) -> int:
@@ -213,7 +218,7 @@ def read_log(path: Path) -> Log:
     try:
         with open_own(path) as f:
             data = f.read()
-            is_held = _holds(f.fileno(), head, segment_in(data[:_LONGEST_SEGMENT]), len(data))
+            is_held = _holds(f.fileno(), head, segment_in(data[:_LONGEST_SEGMENT]))
     except FileNotFoundError:
         return Log(b"", head is None)
     for line in data.split(b"\n")[-2:]:

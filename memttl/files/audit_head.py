@@ -20,10 +20,11 @@ _MOST_BYTES = 4096
 
 
 class Head(NamedTuple):
-    """A size of the log in bytes, as `audit.size_of` counts them, and the digest of the line that ends there."""
+    """The digest of the last line, and where it begins and ends, in bytes as `audit.size_of` counts them."""
 
-    size: int
     digest: str
+    begun: int
+    size: int
 
 
 def head_path(log: Path) -> Path:
@@ -39,7 +40,7 @@ def read_head(log: Path) -> Head | None:
     """
     try:
         found = json.loads(read_own(head_path(log))[:_MOST_BYTES])
-        head = Head(int(found["size"]), str(found["digest"]))
+        head = Head(str(found["digest"]), int(found["begun"]), int(found["size"]))
         return head if found["sum"] == _sum(head) else None
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
@@ -49,7 +50,8 @@ def note_head(log: Path, head: Head, like: os.stat_result) -> None:
     """Note the head in place, in one write of always the same length; where that cannot be, the old one stays."""
     path = head_path(log)
     # a fixed width: no instant at which it is cut off, and no temporary file that a kill would leave
-    text = f'{{"size":{head.size:>20},"digest":"{head.digest}","sum":"{_sum(head)}"}}\n'
+    places = f'"begun":{head.begun:>20},"size":{head.size:>20}'
+    text = f'{{{places},"digest":"{head.digest}","sum":"{_sum(head)}"}}\n'
     with contextlib.suppress(OSError, MemttlError):
         is_new = not os.path.lexists(path)
         flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -64,4 +66,4 @@ def note_head(log: Path, head: Head, like: os.stat_result) -> None:
 
 def _sum(head: Head) -> str:
     """Tell a torn note from one that somebody's cutting made wrong: the first says nothing."""
-    return hashlib.sha256(f"{head.size} {head.digest}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{head.begun} {head.size} {head.digest}".encode()).hexdigest()[:16]
