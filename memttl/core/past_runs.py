@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memttl.core.near import near
-from memttl.errors import UnknownRun
+from memttl.errors import RunThinned, UnknownRun
 
 Event = Mapping[str, Any]
 
@@ -122,3 +122,19 @@ def named_run(names: Sequence[str], name: str) -> str:
     if found:
         raise UnknownRun(f"{name!r} could be {len(found)} runs: {', '.join(found[:5])}; nothing was done.")
     raise UnknownRun(f"The audit log knows no run {name!r}{near(name, names)}; nothing was done.")
+
+
+def refuse_thinned(run: PastRun, *, backup: str | None = None) -> None:
+    """Refuse to undo a run of which the log has kept a summary only; `backup` is one of that time, if there is one.
+
+    Raises:
+        RunThinned: it was thinned; the message says since when.
+    """
+    if not run.is_thinned:
+        return
+    since = str(run.begin.get("thinned", ""))[:10]
+    when = f" on {since}" if since else ""
+    instead = f"The backup {backup} holds the whole file of before that run." if backup else RunThinned.hint
+    raise RunThinned(
+        f"The run {run.run} was thinned{when} ([audit] max_age): its texts are gone; nothing was done.", hint=instead
+    )

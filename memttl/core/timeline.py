@@ -14,7 +14,7 @@ from memttl.core.durations import BadDuration, Duration, before, end_of_day, par
 from memttl.core.near import near
 from memttl.core.past_runs import Event, PastRun, named_run, runs_of
 from memttl.core.rules import compile_glob
-from memttl.errors import RunThinned, UnknownEntity, UsageError
+from memttl.errors import UnknownEntity, UsageError
 
 _ALONE = {"baseline": "scan", "backfill": "backfill", "accepted": "scan", "forgotten": "forget"}
 _CHANGES = ("removed", "restored", "quarantined", "erased")
@@ -170,19 +170,3 @@ def _duration(option: str, text: str) -> Duration:
     if found.is_never:
         raise UsageError(f"{option} {text!r} names no time; nothing was done.", hint=hint)
     return found
-
-
-def refuse_thinned(run: PastRun, *, backup: str | None = None) -> None:
-    """Refuse to undo a run of which the log has kept a summary only; `backup` is one of that time, if there is one.
-
-    Raises:
-        RunThinned: it was thinned; the message says since when.
-    """
-    if not run.is_thinned:
-        return
-    since = str(run.begin.get("thinned", ""))[:10]
-    when = f" on {since}" if since else ""
-    instead = f"The backup {backup} holds the whole file of before that run." if backup else RunThinned.hint
-    raise RunThinned(
-        f"The run {run.run} was thinned{when} ([audit] max_age): its texts are gone; nothing was done.", hint=instead
-    )

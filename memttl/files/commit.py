@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memttl.core.records import settings_logged
 from memttl.errors import AS_IT_WAS, Interrupted, MemttlError
 from memttl.files import versions
 from memttl.files.backups import backup_name, write_backup
@@ -38,7 +39,7 @@ class Change(NamedTuple):
     """What one run wants written: the new bytes, the fields of its `begin`, and one event for each removal.
 
     `key` is equal for changes that remove the same: then a further try needs no further lines in the log, and the
-    events are not asked for.
+    events are not asked for. `sets`: some of the events change settings, too.
     """
 
     run: str
@@ -47,6 +48,7 @@ class Change(NamedTuple):
     removals: Callable[[], Sequence[dict[str, Any]]]
     key: Any
     with_backup: bool = True
+    sets: bool = False
 
 
 def commit(session: Session, change: Change, snapshot: Snapshot) -> Path | None:
@@ -170,7 +172,12 @@ class _Writer:
     def _log_end(self) -> None:
         new_digest = self.snapshot._replace(data=self.change.data).digest
         digests = {"file_digest": self.snapshot.digest, "new_digest": new_digest}
-        self.session.log_end({"applied": True, "backup": self._backup_name(), **digests})
+        settings = (
+            settings_logged(self.change.removals(), str(self.change.begin.get("command")), timestamp())
+            if (self.change.sets)
+            else []
+        )
+        self.session.log_end({"applied": True, "backup": self._backup_name(), **digests}, settings)
 
     def close(self) -> None:
         if self.attempt is not None:

@@ -33,13 +33,14 @@ class Rewrite(NamedTuple):
     """What is to be written in place of the bytes that it was made from.
 
     `events` are the lines of the audit log, given the run's name; `key` is equal for rewrites that do the same; `begin`
-    holds further fields of the run's `begin`.
+    holds further fields of the run's `begin`; `sets`: some of the events change settings, too.
     """
 
     data: bytes
     events: Callable[[str], Sequence[dict[str, Any]]]
     key: Any
     begin: dict[str, Any]
+    sets: bool = False
 
 
 class Rewriting(NamedTuple):
@@ -165,7 +166,8 @@ def _change(rewriting: Rewriting, run: str, snapshot: Snapshot, made: Rewrite) -
         now=rewriting.moment.now,
         policy=rewriting.policy,
     )
-    return Change(run, made.data, {**fields, **made.begin}, lambda: made.events(run), made.key)
+    begin = {**fields, **made.begin}
+    return Change(run, made.data, begin, lambda: made.events(run), made.key, sets=made.sets)
 
 
 def _look_again(session: Session, rewriting: Rewriting, run: str, before: bytes, data: bytes) -> None:

@@ -150,11 +150,11 @@ def _change(change: Event) -> Iterator[str]:
         return
     whole = f"{noun}: " if noun in _NOUNS.values() or word == "quarantined" else ""
     yield f"    {sign} {whole}{text_words(change)}"
-    why = change.get("reason")
-    told = [change.get("tier"), settings_words(change["settings"]) if "settings" in change else None, why]
-    reason = ": ".join(str(part) for part in told if part)
+    told = [settings_words(change["settings"]) if "settings" in change else None, change.get("reason")]
+    reason = "; ".join(str(part) for part in told if part)
+    tier = f"{change['tier']}: " if change.get("tier") and reason else ""
     if reason:
-        yield f"      {reason}"
+        yield f"      {tier}{reason}"
 
 
 def text_words(change: Event) -> str:

@@ -10,8 +10,8 @@ from chains import LATER, OLD, YOUNG, Event, removed, run_of, set_line
 from support import NOW, instant
 
 from memttl.core.dates import DateReader
-from memttl.core.past_runs import runs_of
-from memttl.core.timeline import Wanted, narrowed, read_bound, refuse_thinned, timeline_of
+from memttl.core.past_runs import refuse_thinned, runs_of
+from memttl.core.timeline import Wanted, narrowed, read_bound, timeline_of
 from memttl.errors import RunThinned, UnknownEntity, UnknownRun, UsageError
 
 EVENTS: list[Event] = [
