@@ -18,6 +18,8 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="h")]
 Color = Annotated[bool | None, typer.Option("--color/--no-color", help="h")]
 
 app = typer.Typer(help="h", rich_markup_mode=None, pretty_exceptions_enable=False)
+log_app = typer.Typer(help="h", rich_markup_mode=None)
+app.add_typer(log_app, name="log")
 backups_app = typer.Typer(help="h", rich_markup_mode=None)
 app.add_typer(backups_app, name="backups")
 policy_app = typer.Typer(help="h", rich_markup_mode=None)
@@ -280,6 +282,36 @@ def renew(
     pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@log_app.callback(invoke_without_command=True)
+def log(
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="h")] = None,
+    entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="WHEN", help="h")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="WHEN", help="h")] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@log_app.command()
+def verify(
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,

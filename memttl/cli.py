@@ -13,6 +13,7 @@ from memttl.commands import (
     backups,
     doctor,
     explain,
+    log,
     policy,
     prune,
     report,
@@ -49,6 +50,7 @@ app.command()(settings.unpin)
 app.command()(settings.renew)
 app.command()(undo.undo)
 app.add_typer(backups.app, name="backups")
+app.add_typer(log.app, name="log")
 app.add_typer(policy.app, name="policy")
 
 

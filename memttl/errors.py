@@ -91,6 +91,12 @@ class UnknownRun(UsageError):
     hint = "`memttl log` lists all runs."
 
 
+class RunThinned(UsageError):
+    """The run is too old: the audit log holds a summary of it only."""
+
+    hint = "`memttl backups list` shows whether a backup of that time is left."
+
+
 class UnknownBackup(UsageError):
     """There is no backup of that name."""
 
@@ -108,8 +114,8 @@ class Malformed(MemttlError):
 
     exit_code = ExitCode.MALFORMED
     hint = (
-        "`memttl doctor --repair` mends these lines and keeps a backup; `memttl doctor` tells what the server does with "
-        "each. `memttl prune --keep-malformed` prunes the good lines and leaves these byte for byte as they are."
+        "`memttl doctor --repair` mends these lines and keeps a backup; `memttl doctor` tells what the server does "
+        "with each. `memttl prune --keep-malformed` prunes the good lines and leaves these byte for byte as they are."
     )
 
 

@@ -48,7 +48,7 @@ def state_folder(path: Path) -> Path:
 
 def leftovers(path: Path) -> list[str]:
     """The write path's own files that are left."""
-    kept = ("lock", "backups", "audit.jsonl", "ledger.db")
+    kept = ("lock", "backups", "audit.head", "audit.jsonl", "ledger.db")
     return sorted(name for name in os.listdir(state_folder(path)) if name not in kept)
 
 

@@ -54,6 +54,8 @@ def commands() -> dict[str, typer.core.TyperCommand]:
     group = typer.main.get_command(app)
     found = {}
     for name, command in group.commands.items():
+        if getattr(command, "commands", None) and command.params:  # `memttl log` alone is a command, too
+            found[name] = command
         for sub, subcommand in getattr(command, "commands", {"": command}).items():
             found[f"{name} {sub}".strip()] = subcommand
     return found

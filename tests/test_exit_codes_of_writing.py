@@ -77,6 +77,7 @@ def test_77_a_file_that_may_not_change(memory: Path) -> None:
     finally:
         subprocess.run(["chattr", "-i", memory], check=True)
     assert sorted(os.listdir(memory.parent / ".memttl/memory.jsonl")) == [
+        "audit.head",
         "audit.jsonl",
         "backups",
         "ledger.db",

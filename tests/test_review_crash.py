@@ -69,7 +69,7 @@ def test_what_a_killed_review_left_is_tidied_up_by_the_next(memory: Path) -> Non
     killed(memory, "exchanged")
     reviewed(memory, DROP)  # OLDER came out of the swap
     reviewed(memory, "s", DROP)
-    assert set(names_in(state_folder(memory))) <= {"lock", "ledger.db", "audit.jsonl", "backups"}
+    assert set(names_in(state_folder(memory))) <= {"lock", "ledger.db", "audit.head", "audit.jsonl", "backups"}
 
 
 @pytest.mark.parametrize("step", ["put", "logged"])

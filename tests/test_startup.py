@@ -43,6 +43,8 @@ def imported_by(*args: str | Path) -> set[str]:
         ["prune", "--dry-run", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
         ["prune", "--dry-run", "--json", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
         ["explain", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
+        ["log", "--file", FIXTURES / "log/memory.jsonl"],
+        ["log", "verify", "--file", FIXTURES / "log/memory.jsonl"],
         ["search", "webkit", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
     ],
     ids=lambda args: " ".join(map(str, args[:3])),
@@ -73,11 +75,10 @@ def parameters(group: Any, prefix: str = "") -> dict[str, list[tuple[object, ...
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             found |= parameters(command, f"{prefix}{name} ")
-        else:
-            found[prefix + name] = [
-                (p.param_type_name, p.opts, p.secondary_opts, p.metavar, p.multiple if p.opts[0][0] == "-" else p.nargs)
-                for p in command.params
-            ]
+        found[prefix + name] = [
+            (p.param_type_name, p.opts, p.secondary_opts, p.metavar, p.multiple if p.opts[0][0] == "-" else p.nargs)
+            for p in command.params
+        ]
     return found
 
 

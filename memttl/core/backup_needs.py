@@ -17,7 +17,7 @@ def runs_that_need_backups(events: Sequence[Mapping[str, Any]]) -> set[str]:
     """Give the runs whose backups an undo, or a further restore, would need.
 
     That is a run whose removals are logged without their texts, or of which lines are missing; one that has not ended;
-    and the newest restore and undo, with what they go back to.
+    a repair; and the newest restore and undo, with what they go back to.
     """
     runs = runs_of(events)
     broken = _with_missing_lines(events)
@@ -35,7 +35,7 @@ def runs_that_need_backups(events: Sequence[Mapping[str, Any]]) -> set[str]:
 def _is_needed(run: PastRun, broken: set[str]) -> bool:
     if run.is_thinned or run.applied is False:
         return False
-    if run.applied is None or run.run in broken:
+    if run.applied is None or run.run in broken or run.command == "repair":  # what stood there is in no log whole
         return True
     return any("raw" not in event for event in run.removed)
 

@@ -147,6 +147,17 @@ def expires_after(birth: date | datetime, ttl: Duration, zone: tzinfo) -> dateti
         return None
 
 
+def before(moment: datetime, duration: Duration, zone: tzinfo) -> datetime | None:
+    """Give the instant (UTC) that lies `duration` before another; None before the calendar's begin, and for never."""
+    if duration.is_never:
+        return None
+    try:
+        wall = _add_months(moment.astimezone(zone), -duration.months) if duration.months else moment
+        return wall.astimezone(UTC) - timedelta(days=duration.days, hours=duration.hours)
+    except (OverflowError, ValueError):
+        return None
+
+
 def end_of_day(day: date, zone: tzinfo) -> datetime | None:
     """Give the midnight (UTC) that ends `day` in `zone`; None past the calendar's end."""
     try:

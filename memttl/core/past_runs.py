@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memttl.core.near import near
-from memttl.errors import UnknownRun
+from memttl.errors import RunThinned, UnknownRun
 
 Event = Mapping[str, Any]
 
@@ -52,7 +52,9 @@ def runs_of(events: Iterable[Event]) -> list[PastRun]:
     found: dict[str, PastRun] = {}
     lines: dict[str, list[Event]] = {}
     for event in events:
-        name, kind = str(event.get("run")), event.get("event")
+        name, kind = event.get("run"), event.get("event")
+        if not isinstance(name, str):
+            continue
         run = found.get(name)
         if kind == "summary":
             found[name] = _run_of(event, applied=event.get("applied") is True, is_thinned=True)
@@ -93,13 +95,32 @@ def run_named(runs: Sequence[PastRun], name: str) -> PastRun:
     Raises:
         UnknownRun: there is none, or more than one.
     """
-    exact = [run for run in runs if run.run == name]
-    found = exact or [run for run in runs if name and run.run.startswith(name)]
+    whole = named_run([run.run for run in runs], name)
+    return next(run for run in runs if run.run == whole)
+
+
+def named_run(names: Sequence[str], name: str) -> str:
+    """Give the one of these names that is meant; raises as `run_named`."""
+    exact = [whole for whole in names if whole == name]
+    found = exact[:1] or list(dict.fromkeys(whole for whole in names if name and whole.startswith(name)))
     if len(found) == 1:
         return found[0]
     if found:
-        raise UnknownRun(
-            f"{name!r} could be {len(found)} runs: {', '.join(run.run for run in found[:5])}; nothing was done."
-        )
-    names = [run.run for run in runs]
+        raise UnknownRun(f"{name!r} could be {len(found)} runs: {', '.join(found[:5])}; nothing was done.")
     raise UnknownRun(f"The audit log knows no run {name!r}{near(name, names)}; nothing was done.")
+
+
+def refuse_thinned(run: PastRun, *, backup: str | None = None) -> None:
+    """Refuse to undo a run of which the log has kept a summary only; `backup` is one of that time, if there is one.
+
+    Raises:
+        RunThinned: it was thinned; the message says since when.
+    """
+    if not run.is_thinned:
+        return
+    since = str(run.begin.get("thinned", ""))[:10]
+    when = f" on {since}" if since else ""
+    instead = f"The backup {backup} holds the whole file of before that run." if backup else RunThinned.hint
+    raise RunThinned(
+        f"The run {run.run} was thinned{when} ([audit] max_age): its texts are gone; nothing was done.", hint=instead
+    )

@@ -17,13 +17,15 @@ from memttl.files import audit
 from memttl.files.backups import list_backups, outdated, remove_backups
 from memttl.files.compressing import compress_backups
 from memttl.files.state import State
+from memttl.files.thin_log import thin_log
 
 
 def tidy(state: State, policy: Policy, *, run: str | None = None) -> None:
-    """Thin the backups as the policy says, and compress big old ones; `run` is the run at hand, whose backup stays.
+    """Thin log and backups as the policy says, and compress big old ones; `run` is the run at hand, whose backup stays.
 
-    What cannot be removed stays.
+    What cannot be removed stays. The caller holds the lock.
     """
+    thin_log(state, age_of(policy.audit_max_age), datetime.now(UTC))
     try:
         remove_backups(outdated_backups(state, policy, datetime.now(UTC), but=run))
         compress_backups(state.backups, but=run)

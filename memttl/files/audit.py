@@ -1,23 +1,51 @@
 """The audit log: one JSON object a line, each carrying the digest of the line before it.
 
 `begin` is synced before the memory file is written and `end` after it; `removed` lines count only before an `end` that
-applied. The chain runs over a form of the line without the raw text, so that a text can later be forgotten.
+applied. The chain (`core/chain.py`) runs over a form of the line without the raw text, so that a text can later be
+forgotten. Sizes of the log that are kept elsewhere count the bytes that thinning took out, so that they stay right.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from memttl.core.chain import FIRST, check, digest_of, event_of, line_of
+from memttl.core.stubs import stub
 from memttl.errors import CannotCreate
-from memttl.files.state import open_own, own_file, read_own, refusal
+from memttl.files.audit_head import Head, note_head, read_head
+from memttl.files.backups import write_new
+from memttl.files.state import open_own, own_file, refusal, sync_folder
 
-FIRST = "0" * 64  # what the first line of a log carries
+__all__ = [
+    "FIRST", "append", "digest_of", "is_open", "is_whole", "read_events", "read_log", "rewrite",
+    "size_of", "unfinished_run",
+]  # fmt: skip
 VERSION = 1
+_PART = ".part"
+_SEGMENT = b'{"v":1,"event":"segment",'
+_LONGEST_SEGMENT = 1024
+
+
+class Segment(NamedTuple):
+    """What the first line of a thinned log says: `taken` bytes are gone, all from before the byte `until`.
+
+    Both count the log as if nothing had been taken out of it; `length` is the line's own, with its LF.
+    """
+
+    taken: int = 0
+    until: int = 0
+    length: int = 0
+
+    def logical(self, at: int) -> int:
+        """Give the place that a byte of the file has in the log as it once was."""
+        return at - self.length + self.taken
+
+    def physical(self, at: int) -> int | None:
+        """Give where in the file a place of the log as it once was lies; None where lines before it were taken out."""
+        return at - self.taken + self.length if at >= self.until else None
 
 
 def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -> None:
@@ -33,24 +61,29 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
         try:
             if is_new:
                 own_file(path, like)
-            last, is_torn = _last_line(descriptor)
-            _refuse_newer(_event(last), path)
-            text = (b"\n" if is_torn else b"") + _chained(events, digest_of(last) if last else FIRST)
-            _write_whole(descriptor, text)
+            size = os.fstat(descriptor).st_size
+            lines, is_torn = _last_lines(descriptor, size)
+            _refuse_newer(event_of(lines[0]) or {} if lines else {}, path)
+            segment = segment_of(descriptor)
+            is_held = _holds(descriptor, read_head(path), segment)
+            text, digest = _chained(events, _digest_after(lines))
+            _write_whole(descriptor, (b"\n" if is_torn else b"") + text)
             os.fsync(descriptor)
+            end = os.fstat(descriptor).st_size
         finally:
             os.close(descriptor)
     except OSError as e:
         raise refusal(e, f"The audit log {path} cannot be written") from None
+    if text and is_held:  # a log that lacks its head was cut: then that stays to be seen
+        last = text.removesuffix(b"\n").rpartition(b"\n")[2]
+        note_head(path, Head(digest, segment.logical(end) - len(last) - 1, segment.logical(end)), like)
 
 
-def _event(line: bytes) -> dict[str, Any]:
-    """Read one line; {} where it is torn, or no event."""
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return event if isinstance(event, dict) else {}
+def _digest_after(lines: Sequence[bytes]) -> str:
+    before = FIRST
+    for line in lines:
+        before = digest_of(line, before)
+    return before
 
 
 def _refuse_newer(event: Mapping[str, Any], path: Path) -> None:
@@ -71,62 +104,126 @@ def _write_whole(descriptor: int, data: bytes) -> None:
         raise
 
 
-def _chained(events: Iterable[dict[str, Any]], before: str) -> bytes:
+def _chained(events: Iterable[dict[str, Any]], before: str) -> tuple[bytes, str]:
     lines = []
     for event in events:
-        line = json.dumps({"v": VERSION, **event, "prev": before}, separators=(",", ":")).encode()
+        line = line_of({"v": VERSION, **event, "prev": before})
         before = digest_of(line)
         lines.append(line + b"\n")
-    return b"".join(lines)
+    return b"".join(lines), before
 
 
-def digest_of(line: bytes) -> str:
-    """Give what the next line carries: SHA-256 of this line's JSON without `raw`, or of a torn line's bytes."""
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return hashlib.sha256(line).hexdigest()
-    if isinstance(event, dict):
-        event.pop("raw", None)
-    return hashlib.sha256(json.dumps(event, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
-
-
-def _last_line(descriptor: int) -> tuple[bytes, bool]:
-    """Give the last line, and whether it has no LF (a kill or a full disk tore it)."""
-    size = os.fstat(descriptor).st_size
+def _last_lines(descriptor: int, end: int) -> tuple[list[bytes], bool]:
+    """Give the last whole line before the byte `end` and the torn ones behind it, and whether its LF is missing."""
     reach = 4096
     while True:
-        start = max(0, size - reach)
-        os.lseek(descriptor, start, os.SEEK_SET)
-        tail = _read_exactly(descriptor, size - start)
-        body = tail.removesuffix(b"\n")
-        if start == 0 or b"\n" in body:
-            return body.rpartition(b"\n")[2], bool(tail) and not tail.endswith(b"\n")
+        start = max(0, end - reach)
+        tail = _read_at(descriptor, start, end)
+        lines = tail.removesuffix(b"\n").split(b"\n") if tail else []
+        # the first one may have begun before
+        whole = next((i for i in range(len(lines) - 1, -1 if start == 0 else 0, -1) if event_of(lines[i])), None)
+        if whole is not None or start == 0:
+            return lines[whole or 0 :], bool(tail) and not tail.endswith(b"\n")
         reach *= 8
 
 
-def _read_exactly(descriptor: int, size: int) -> bytes:
-    pieces = []
-    while size and (piece := os.read(descriptor, size)):
+def _read_at(descriptor: int, start: int, end: int) -> bytes:
+    os.lseek(descriptor, start, os.SEEK_SET)
+    pieces, size = [], end - start
+    while size > 0 and (piece := os.read(descriptor, size)):
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)
 
 
+def segment_of(descriptor: int) -> Segment:
+    """Read from an open log what its first line says of thinning."""
+    return segment_in(_read_at(descriptor, 0, _LONGEST_SEGMENT))
+
+
+def segment_in(data: bytes) -> Segment:
+    """Read what the first line of a log says of thinning; nothing was taken out of one that does not begin so."""
+    if not data.startswith(_SEGMENT):
+        return Segment()
+    line, found, _ = data.partition(b"\n")
+    event = event_of(line) if found else None
+    taken, until = (event or {}).get("bytes"), (event or {}).get("until")
+    if not (isinstance(taken, int) and isinstance(until, int)):
+        return Segment()
+    return Segment(taken, until, len(line) + 1)
+
+
+def _holds(descriptor: int, head: Head | None, segment: Segment) -> bool:
+    """Say whether the log still holds the line that its head tells of, if only torn; where nobody can tell, it does."""
+    begun = segment.physical(head.begun) if head else None
+    if head is None or begun is None:
+        return True
+    if begun and _read_at(descriptor, begun - 1, begun) != b"\n":
+        return False
+    found = _read_at(descriptor, begun, begun + head.size - head.begun)
+    line, is_ended = found.removesuffix(b"\n"), found.endswith(b"\n")
+    if event_of(line) is not None:
+        return digest_of(line) == head.digest
+    # a tear leaves no LF there, and at least a byte; whole lines that were cut off leave nothing
+    return bool(found) and not is_ended and event_of(line.partition(b"\n")[0]) is None
+
+
+def size_of(path: Path) -> int:
+    """Give the size of the log in bytes, those that thinning took out counted in; 0 for none.
+
+    Raises:
+        NoPermission, CannotCreate: it cannot be read, or is no regular file.
+    """
+    try:
+        with open_own(path) as f:
+            size = os.fstat(f.fileno()).st_size
+            return segment_of(f.fileno()).logical(size) if size else 0
+    except FileNotFoundError:
+        return 0
+
+
 def read_events(path: Path, *, after: int = 0, unreadable: bool = False) -> list[dict[str, Any]]:
     """Give the log's events in order; lines that cannot be read are left out, or {} with `unreadable`. No log: none.
 
-    `after` is the byte from which to read: a size that the log had between two runs. A shorter log gives none.
+    `after` is the byte from which to read: a `size_of` between two runs. A shorter log gives none; where lines from
+    before that byte were taken out since, all are given: rather some twice than one never.
 
     Raises:
         CannotCreate: a newer memttl wrote it, or it is no regular file.
         NoPermission: it may not be read.
     """
-    lines = read_own(path, after=after).removesuffix(b"\n").split(b"\n")
-    events = [event for line in lines if (event := _event(line)) or (unreadable and line)]
+    try:
+        with open_own(path) as f:
+            f.seek((segment_of(f.fileno()).physical(after) or 0) if after else 0)
+            data = f.read()
+    except FileNotFoundError:
+        return []
+    lines = data.removesuffix(b"\n").split(b"\n")
+    events = [event for line in lines if (event := event_of(line) or {}) or (unreadable and line)]
     for event in events:
         _refuse_newer(event, path)
     return events
+
+
+class Log(NamedTuple):
+    """A log as it lies there. `is_held`: it still holds the line that its head tells of."""
+
+    data: bytes
+    is_held: bool
+
+
+def read_log(path: Path) -> Log:
+    """Read the log and hold it against its head; raises as `read_events`."""
+    head = read_head(path)  # before the log, which another run may be adding to
+    try:
+        with open_own(path) as f:
+            data = f.read()
+            is_held = _holds(f.fileno(), head, segment_in(data[:_LONGEST_SEGMENT]))
+    except FileNotFoundError:
+        return Log(b"", head is None)
+    for line in data.split(b"\n")[-2:]:
+        _refuse_newer(event_of(line) or {}, path)
+    return Log(data, is_held)
 
 
 def is_open(path: Path) -> bool:
@@ -136,32 +233,21 @@ def is_open(path: Path) -> bool:
         NoPermission, CannotCreate: it cannot be read, or is no regular file.
     """
     with open_own(path) as f:
-        last, _ = _last_line(f.fileno())
-    try:
-        kind = str(json.loads(last).get("event"))
-    except (ValueError, RecursionError, AttributeError):
-        return False
+        lines, _ = _last_lines(f.fileno(), os.fstat(f.fileno()).st_size)
+    kind = str((event_of(lines[0]) or {}).get("event")) if lines else "None"
     if kind in ("end", "None"):
         return False
     return kind.startswith(("begin", "removed")) or unfinished_run(read_events(path)) is not None
 
 
 def is_whole(path: Path) -> bool:
-    """Say whether the chain of digests holds from the first line to the last; a torn last line is no break.
+    """Say whether the chain of digests holds from the first line to the noted last one; a torn line is no break.
 
     Raises:
         NoPermission, CannotCreate: it cannot be read, or is no regular file.
     """
-    before = FIRST
-    for line in read_own(path).removesuffix(b"\n").split(b"\n"):
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            event = None  # torn: what follows carries the digest of its bytes
-        if isinstance(event, dict) and event.get("prev") != before:
-            return False
-        before = digest_of(line)
-    return True
+    log = read_log(path)
+    return log.is_held and check(log.data).broken is None
 
 
 def unfinished_run(events: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -172,3 +258,49 @@ def unfinished_run(events: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         if event.get("event") == "begin":
             return dict(event)
     return None
+
+
+def drop_part(path: Path) -> None:
+    """Remove the new log of a run that was killed before it had put it in the old one's place."""
+    _part_of(path).unlink(missing_ok=True)
+
+
+def _part_of(path: Path) -> Path:
+    return path.with_name(path.name + _PART)
+
+
+def rewrite(
+    path: Path,
+    data: bytes,
+    *,
+    time: str,
+    until: int | None = None,
+    step: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Put other lines in place of the log's, in one step: a kill leaves the old log or the new one.
+
+    `data` is all that stands behind the segment line, whose chain the caller has kept whole; `until` is the place, as
+    `size_of` counts, up to which lines were changed (None: anywhere). The caller holds the sidecar lock. Readers that
+    know a size of the log go on from there; those that know one from before `until` read all of it. `time` is the
+    clock's; `step` is called with the name of each step.
+
+    Raises:
+        CannotCreate, NoPermission: it cannot be written; the log is as it was.
+    """
+    part = _part_of(path)
+    try:
+        with open_own(path) as f:
+            about, old = os.fstat(f.fileno()), segment_of(f.fileno())
+        end = old.logical(about.st_size)
+        fields = {"event": "segment", "time": time, "bytes": end - len(data), "until": end if until is None else until}
+        line = line_of(stub(fields, prev=FIRST, was=FIRST))
+        write_new(part, line + b"\n" + data)
+        own_file(part, about)
+        step("new log written")
+        part.replace(path)
+        step("log replaced")
+        sync_folder(path.parent)
+    except OSError as e:
+        raise refusal(e, f"The audit log {path} cannot be written") from None
+    finally:
+        part.unlink(missing_ok=True)

@@ -159,7 +159,8 @@ def outdated(
     `max_age` None keeps the newest of each day for ever; those of the runs `needed` stay besides. Pure: nothing is
     removed here.
     """
-    newest_first = sorted(backups, reverse=True)
+    # of one second the one that must stay counts as the newest
+    newest_first = sorted(backups, key=lambda b: (b[0], b[1] in needed, b), reverse=True)
     days, gone = set(), []
     for place, (at, run, path) in enumerate(newest_first):
         is_newest_of_day = at.date() not in days

@@ -98,6 +98,7 @@ def _with_log(ledger: Ledger, state: State) -> tuple[list[Setting], list[str]]:
 
 def _catch_up(ledger: Ledger, state: State) -> None:
     """Take over what the audit log has set and the ledger lacks: the log is written first, and a kill may come."""
+    from memttl.files.audit import size_of
     from memttl.files.rebuild import logged_since
 
     logged = logged_since(state, ledger.settings_seen)
@@ -108,7 +109,7 @@ def _catch_up(ledger: Ledger, state: State) -> None:
             ledger.put_setting(setting)
         for pattern, pinned in logged.entity_pins.items():
             ledger.put_entity_pin(pattern, pinned=pinned)
-        ledger.put_settings_seen(state.audit.stat().st_size)
+        ledger.put_settings_seen(size_of(state.audit))
 
 
 def _baseline_of(ledger: Ledger, state: State) -> datetime | None:

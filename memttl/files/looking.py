@@ -68,7 +68,7 @@ def keep_look(
             # before the commit: a log with a baseline and no ledger is rebuilt, the other way round it is lost
             if ledger.baseline is None:
                 stamp = _begin_ledger(ledger, state, like, stamp)
-            size = state.audit.stat().st_size if state.audit.exists() else 0
+            size = audit.size_of(state.audit)
             found = ledger.record(*look, stamp, log_size=size)
             refusal = refuse(found)
             if refusal:

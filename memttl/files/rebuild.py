@@ -20,7 +20,7 @@ from memttl.files.backups import list_backups
 from memttl.files.ledger_rows import UNREADABLE
 from memttl.files.state import State, had_ledger
 
-_TELLING = ("baseline", "begin", "set")  # the events that say that a run has been
+_TELLING = ("baseline", "begin", "set", "summary")  # the events that say that a run has been
 
 
 class Rebuilt(NamedTuple):
@@ -126,7 +126,7 @@ def _baseline(events: Iterable[dict[str, Any]]) -> datetime | None:
     for event in events:
         if event.get("event") == "baseline":
             baselines.append(_instant(event["baseline"]))
-        elif event.get("event") == "begin":
+        elif event.get("event") == "begin" or (event.get("event") == "summary" and "time" in event):
             stamps = (event["time"], event.get("now", event["time"]))  # as a sighting: now, but never after the clock
             begins.append(min(map(_instant, stamps)))
     return min((*baselines, *begins[:1]), default=None)

@@ -72,7 +72,7 @@ def record_changes(
                 # before the commit: a kill here leaves the log ahead of the ledger, and nothing set is ever lost
                 events = change_events(changes, run, command, timestamp(), with_text=policy.audit_text)
                 audit.append(state.audit, events, like)
-                ledger.put_settings_seen(state.audit.stat().st_size)
+                ledger.put_settings_seen(audit.size_of(state.audit))
                 step("logged")
     step("kept")
     return Recorded(changes, run, tuple(told))

@@ -14,14 +14,14 @@ from memttl.core.changes import Key as SettingKey
 from memttl.core.inverse import Key
 from memttl.core.model import UserSettings
 from memttl.core.near import near
-from memttl.core.past_runs import PastRun, run_named, runs_of
+from memttl.core.past_runs import PastRun, refuse_thinned, run_named, runs_of
 from memttl.core.selection import match_names
 from memttl.core.undo import UndoPlan, plan_undo, undo_events
 from memttl.core.undo_items import Item, UndoItems, undo_items
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.errors import Foreign, UsageError
 from memttl.files import audit
-from memttl.files.backups import backup_of_run
+from memttl.files.backups import backup_of_run, list_backups
 from memttl.files.before_run import settled
 from memttl.files.knowledge import knowledge_of
 from memttl.files.looking import Moment
@@ -95,6 +95,8 @@ def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | Non
         warnings = list(knowledge.warnings)
     if request.run is not None:
         run = run_named(runs, request.run)
+        names = [path.name for _, of_run, path in list_backups(state.backups) if of_run == run.run]
+        refuse_thinned(run, backup=names[-1] if names else None)
         return run, _plan_of(state, run, request, data, asked) if _can_be_undone(run) else None, warnings
     for run in reversed(runs):
         if run.removed and not run.undone_by:

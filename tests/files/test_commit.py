@@ -71,7 +71,7 @@ def test_next_run_settles_the_log_and_tidies_up(memory: Path, new: bytes, name: 
     assert ends_of(memory) == ([is_applied(name)] if was_logged else []) + [True]
     assert [e["event"] for e in events_of(memory)].count("begin") == len(ends_of(memory))
     assert names_in(memory.parent) == [".memttl", "memory.jsonl"]
-    assert names_in(state_folder(memory)) == ["audit.jsonl", "backups", "ledger.db", "lock"]
+    assert names_in(state_folder(memory)) == ["audit.head", "audit.jsonl", "backups", "ledger.db", "lock"]
 
 
 @every_step
@@ -124,7 +124,7 @@ def test_ctrl_c_leaves_nothing_to_tidy_up(memory: Path, name: str) -> None:
     with pytest.raises(Interrupted):
         pruned(memory, step=at(name, interrupt))
     left = [name for name in names_in(state_folder(memory)) if not name.endswith((".swap", ".base"))]
-    assert left == ["audit.jsonl", "backups", "ledger.db", "lock"]
+    assert [n for n in left if n != "audit.head"] == ["audit.jsonl", "backups", "ledger.db", "lock"]
     assert len(names_in(state_folder(memory) / "backups")) == is_applied(name)
     assert ends_of(memory) == [is_applied(name)] * bool(events_of(memory))
 
@@ -191,7 +191,7 @@ def test_run_after_a_full_disk_goes_on_as_if_nothing_had_been(memory: Path, new:
     assert pruned(memory).applied
     assert memory.read_bytes() == new
     assert ends_of(memory) == [True]
-    assert names_in(state_folder(memory)) == ["audit.jsonl", "backups", "ledger.db", "lock"]
+    assert names_in(state_folder(memory)) == ["audit.head", "audit.jsonl", "backups", "ledger.db", "lock"]
 
 
 def test_full_disk_after_the_replace_is_said_aloud(memory: Path, new: bytes) -> None:

@@ -174,7 +174,7 @@ def test_unreadable_ledger_is_77_for_a_prune_too() -> None:
         for how in ("--dry-run", "--yes"):
             ended = memttl_as_nobody("prune", how, "--file", path, "--now", DAY.format(2))
             assert (ended.returncode, "Traceback" in ended.stderr) == (77, False)
-        assert names_in(state_folder(path)) == ["audit.jsonl", "backups", "ledger.db", "lock"]
+        assert names_in(state_folder(path)) == ["audit.head", "audit.jsonl", "backups", "ledger.db", "lock"]
 
 
 # versions

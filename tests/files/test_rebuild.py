@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,7 @@ def test_log_without_one_of_its_lines_is_not_believed(state: State, line: int) -
 )
 def test_event_that_cannot_be_read_is_no_traceback(state: State, event: dict[str, Any]) -> None:
     log(state, event)
-    assert "cannot be read" in lost(state)
+    assert re.search("cannot be read|torn or was edited", lost(state))  # a text that is not that of its digest, too
     baseline_in_log(state)
 
 

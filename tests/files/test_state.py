@@ -76,7 +76,7 @@ def test_owner_and_group_are_those_of_the_memory_file(memory: Path, tmp_path: Pa
     os.chown(memory, NOBODY, NOBODY - 1)
     made(memory, tmp_path / "new/state")
     entries = [p for p in tmp_path.rglob("*") if p != memory]
-    assert len(entries) == 10
+    assert len(entries) == 11
     assert {(p.lstat().st_uid, p.lstat().st_gid) for p in entries} == {(NOBODY, NOBODY - 1)}
 
 
@@ -174,7 +174,7 @@ def test_state_elsewhere_is_named_by_the_real_path(memory: Path, tmp_path: Path)
     state = made(memory, tmp_path / "state")
     digest = hashlib.sha256(bytes(memory)).hexdigest()[:16]
     assert names_in(tmp_path / "state") == [f"memory.jsonl-{digest}"]
-    assert names_in(state.kept) == ["audit.jsonl", "backups", "path"]
+    assert names_in(state.kept) == ["audit.head", "audit.jsonl", "backups", "path"]
     assert names_in(state.beside) == ["lock"]
 
 

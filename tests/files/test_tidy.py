@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from memttl.files.knowledge import ledger_of
 
 KEEP_ONE = '[backups]\nkeep = 1\nmax_age = "1d"\n'
 WITHOUT_TEXT = KEEP_ONE + "[audit]\ntext = false\n"
-REMOVED = {"event": "removed", "entity": "E", "raw_digest": "d"}
+REMOVED = {"event": "removed", "entity": "E", "raw_digest": hashlib.sha256(b'"x"').hexdigest()}
 
 
 @pytest.fixture

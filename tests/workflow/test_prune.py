@@ -234,7 +234,7 @@ def test_policy_can_put_state_elsewhere(memory: Path) -> None:
     outcome = pruned(memory, policy='[state]\ndir = "state"\n')
     digest = hashlib.sha256(bytes(memory)).hexdigest()[:16]
     kept = memory.parent / f"state/memory.jsonl-{digest}"
-    assert names_in(kept) == ["audit.jsonl", "backups", "ledger.db", "path"]
+    assert names_in(kept) == ["audit.head", "audit.jsonl", "backups", "ledger.db", "path"]
     assert names_in(state_folder(memory)) == ["lock"]
     assert Path(str(outcome.backup)).parent == kept / "backups"
 

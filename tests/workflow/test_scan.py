@@ -73,7 +73,7 @@ def test_scan_writes_nothing_but_state(memory: Path) -> None:
     scanned(memory)
     assert print_of(memory) == before
     assert names_in(memory.parent) == [".memttl", "memory.jsonl"]
-    assert names_in(state_folder(memory)) == ["audit.jsonl", "backups", "ledger.db", "lock"]
+    assert names_in(state_folder(memory)) == ["audit.head", "audit.jsonl", "backups", "ledger.db", "lock"]
 
 
 def test_scan_that_finds_nothing_new_writes_nothing(memory: Path) -> None:
@@ -208,7 +208,7 @@ def test_missing_file_is_66(tmp_path: Path) -> None:
 def test_ledger_lies_where_state_lies(memory: Path, tmp_path: Path) -> None:
     assert memttl("scan", "--file", memory, env={"MEMTTL_STATE_DIR": str(tmp_path / "state")}).returncode == 0
     (kept,) = (tmp_path / "state").iterdir()
-    assert names_in(kept) == ["audit.jsonl", "backups", "ledger.db", "outcomes.jsonl", "path"]
+    assert names_in(kept) == ["audit.head", "audit.jsonl", "backups", "ledger.db", "outcomes.jsonl", "path"]
     assert names_in(state_folder(memory)) == ["lock"]
 
 

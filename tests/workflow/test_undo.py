@@ -15,12 +15,15 @@ from process import FIXTURES, aged, copy_of, memttl, tree
 from pruning import AT_ONCE, at, events_of, pruned, settings_of, state_folder
 from support import entity, relation
 
+from memttl.core.chain import lines_of
 from memttl.core.model import UserSettings
 from memttl.core.past_runs import runs_of
 from memttl.core.selection import Choice
+from memttl.core.thinning import thinned
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wish import Wish
-from memttl.errors import Foreign, NoMemoryFile, NoPermission, UnknownRun, UsageError
+from memttl.errors import Foreign, NoMemoryFile, NoPermission, RunThinned, UnknownRun, UsageError
+from memttl.files import audit
 from memttl.workflow.undo import Request, undo
 
 OLD = "[session] 2026-01-05: old"
@@ -255,6 +258,19 @@ def test_what_neither_log_nor_backup_holds_is_said(tmp_path: Path) -> None:
     assert outcome.plan is not None
     assert len(outcome.plan.lost) == 2
     assert not outcome.applied
+
+
+def test_a_run_that_was_thinned_cannot_be_undone_and_names_its_backup(tmp_path: Path) -> None:
+    path = memory(tmp_path)
+    run = pruned(path).run
+    log = state_folder(path) / "audit.jsonl"
+    made = thinned(lines_of(log.read_bytes()), lambda _: True, at="2027-01-01T00:00:00.000Z", keep=0)
+    assert made is not None
+    audit.rewrite(log, b"".join(line + b"\n" for line in made.lines), time="2027-01-01T00:00:00.000Z")
+    with pytest.raises(RunThinned, match="its texts are gone") as error:
+        undone(path, run=run)
+    assert f"-{run}.jsonl" in error.value.hint
+    assert undone(path).run is None
 
 
 def test_a_run_that_was_not_applied_removed_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,321 @@
+"""`memttl log` and `memttl log verify` as whole processes: what a person, a script and a terminal get."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chains import LATER, OLD, YOUNG, put, removed, run_of, set_line
+from ledgers import written
+from process import Terminal, error_of, memttl, tree
+
+from memttl.core.chain import digest_of, line_of
+from memttl.core.stubs import erased
+from memttl.files import audit
+from memttl.files.audit_head import head_path
+from memttl.files.state import State, prepare, state_of
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    return written(tmp_path / "memory.jsonl", {"E": ["[session] 2026-01-01: old", "stays"]})
+
+
+@pytest.fixture
+def state(memory: Path) -> State:
+    prepare(state_of(memory), memory.stat())
+    return state_of(memory)
+
+
+def shown(memory: Path, *args: str, code: int = 0) -> str:
+    ended = memttl("log", *args, "--file", memory)
+    assert ended.returncode == code, ended.stderr
+    return ended.stdout
+
+
+def document(memory: Path, *args: str, code: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(shown(memory, *args, "--json", code=code))
+    return found
+
+
+def test_where_nothing_was_logged_that_is_said(memory: Path) -> None:
+    assert shown(memory) == f"Nothing was logged yet of {memory}.\n"
+    assert document(memory)["runs"] == []
+    assert "nothing was logged yet" in shown(memory, "verify")
+    assert not (memory.parent / ".memttl").exists()
+
+
+def test_log_needs_no_memory_file(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    memory.unlink()
+    assert "prune: removed 1 observation" in shown(memory)
+    assert "is whole" in shown(memory, "verify")
+
+
+def test_real_runs_are_told_oldest_first(memory: Path) -> None:
+    memttl("prune", "--yes", "--file", memory, "--now", "2026-06-01T00:00:00Z")
+    memttl("pin", "E", "stays", "--yes", "--file", memory)
+    heads = [line for line in shown(memory).splitlines() if not line.startswith(" ")]
+    assert [re.sub(r"^.{20}  [0-9a-f]{8}  ", "", head) for head in heads] == [
+        "prune: removed 1 observation",
+        "pin: 1 observation",
+    ]
+    assert "    - [session] 2026-01-01: old\n" in shown(memory)
+    assert "    * stays\n      pinned\n" in shown(memory)
+    assert shown(memory, "verify").endswith("the audit log is whole: 4 lines.\n")
+
+
+def test_reading_the_log_writes_nothing(memory: Path) -> None:
+    memttl("prune", "--yes", "--file", memory, "--now", "2026-06-01T00:00:00Z")
+    before = tree(memory.parent)
+    shown(memory)
+    shown(memory, "verify")
+    assert tree(memory.parent) == before
+
+
+def test_keys_of_the_documents(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1"), backup="b"), set_line("p"))
+    found = document(memory)
+    assert list(found) == ["schema", "file", "now", "runs", "warnings"]
+    run = found["runs"][0]
+    assert list(run) == [
+        "kind", "run", "command", "time", "applied", "settled", "thinned", "backup", "undoes", "undone_by", "counts",
+        "told", "changes",
+    ]  # fmt: skip
+    assert run["counts"] == {"removed": 1, "restored": 0, "quarantined": 0, "set": 0}
+    assert list(run["changes"][0]) == [
+        "event", "entity", "entity_type", "entity_pin", "line", "index", "observation", "digest", "tier", "rule",
+        "age_source", "created_at", "expires_at", "reason", "settings",
+    ]  # fmt: skip
+    assert run["changes"][0]["observation"] == "x"
+    assert list(document(memory, "verify")) == [
+        "schema", "file", "now", "log", "whole", "lines", "summaries", "erased", "torn", "torn_end", "broken", "hint",
+        "warnings",
+    ]  # fmt: skip
+
+
+ACCEPTED = {"event": "accepted", "time": OLD, "gone": 40, "observations": 2}
+FORGOTTEN = {"event": "forgotten", "run": "f", "time": OLD, "places": ["a", "b"]}
+UNDO = run_of("a1", OLD, removed("a1", kind="restored"), command="undo", undoes="b7")
+BOTH = run_of("a1", OLD, removed("a1"), removed("a1", kind="removed_relation"))
+REPAIR = run_of("a1", OLD, removed("a1", kind="quarantined"), command="repair")
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (run_of("a1", OLD, removed("a1"), applied=False), "prune: nothing was written; planned: removed 1 observation"),
+        (run_of("a1", OLD, removed("a1"))[:-1], "prune: killed, or at work still; planned: removed 1 observation"),
+        (run_of("a1", OLD, command="recover"), "recover: merged an update that another program wrote"),
+        (UNDO, "undo: restored 1 observation; undid b7"),
+        (BOTH, "prune: removed 1 observation and 1 relation"),
+        (REPAIR, "repair: quarantined 1 piece"),
+        ([{"event": "baseline", "time": OLD, "baseline": OLD}], "scan: the first look at this file"),
+        ([{"event": "backfill", "run": "b", "time": OLD, "moved": 2}], "backfill: 2 births moved earlier"),
+        ([ACCEPTED], "scan: accepted that 40 observations had vanished"),
+        ([FORGOTTEN], "forget: erased for good, in 2 places"),
+        ([{**FORGOTTEN, "places": None}], "forget: erased for good"),
+    ],
+    ids=range(11),
+)
+def test_each_thing_has_its_words(memory: Path, state: State, lines: list[dict[str, Any]], words: str) -> None:
+    put(state.audit, *lines)
+    assert words in shown(memory)
+
+
+def test_killed_run_that_was_settled_says_so(memory: Path, state: State) -> None:
+    *lines, end = run_of("a1", OLD, removed("a1"))
+    put(state.audit, *lines, {**end, "settled": True})
+    put(state.audit, *run_of("a2", OLD, removed("a2"))[:-1], {**end, "run": "a2", "applied": False, "settled": True})
+    assert "removed 1 observation; killed after it had written\n" in shown(memory)
+    assert "it was killed before it wrote" in shown(memory)
+
+
+def test_texts_that_are_gone_show_as_the_head_of_their_digest(memory: Path, state: State) -> None:
+    line = removed("a1")
+    del line["raw"]
+    put(state.audit, *run_of("a1", OLD, line))
+    assert f"    - text not in the log, SHA-256 {line['raw_digest'][:12]}…\n" in shown(memory)
+    assert document(memory)["runs"][0]["changes"][0]["observation"] is None
+
+
+def test_erased_lines_are_told_as_such(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1", "my secret")))
+    lines = state.audit.read_bytes().splitlines()
+    lines[1] = line_of(erased(json.loads(lines[1]), digest_of(lines[1])))
+    audit.rewrite(state.audit, b"".join(line + b"\n" for line in lines), time=LATER)
+    assert "removed 1 observation" in shown(memory)
+    assert "observation, erased for good" in shown(memory)
+    assert "secret" not in shown(memory) + shown(memory, "--json")
+    assert "(1 erased line)" in shown(memory, "verify")
+
+
+def test_thinned_run_is_told_in_one_line(memory: Path, state: State) -> None:
+    summary = {"event": "summary", "run": "a1", "command": "prune", "time": OLD, "applied": True, "removed": 3}
+    put(state.audit, {**summary, "restored": 0, "thinned": LATER})
+    assert "a1        prune: removed 3; thinned on 2026-06-02, its texts are gone\n" in shown(memory)
+
+
+def test_control_characters_of_a_text_do_not_reach_the_terminal(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1", "\x1b[31mred\n") | {"entity": "E\x07", "reason": "\u202e"}))
+    assert r"\x1b[31mred\n" in shown(memory)
+    assert "\x1b" not in shown(memory)
+    assert r"E\x07" in shown(memory)
+
+
+def test_lines_are_cut_to_a_terminal(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1", "long " * 100)))
+    screen = Terminal("log", "--file", memory, columns=60).end().screen
+    assert max(len(line) for line in screen.splitlines()) == 60
+    assert "…" in screen
+    assert "long " * 99 in shown(memory)
+
+
+@pytest.mark.parametrize(
+    ("args", "found"),
+    [
+        (["--run", "a1"], ["a1"]),
+        (["--since", "2026-06-01"], ["5e7", "c1"]),
+        (["--until", "2026-06-01"], ["a1", "5e7"]),
+        (["--since", "2d", "--now", "2026-06-03"], ["5e7", "c1"]),
+        (["--entity", "E", "--since", "2026-06-01"], ["5e7", "c1"]),
+        (["--entity", "Z*"], []),
+    ],
+    ids=lambda args: " ".join(args),
+)
+def test_part_of_the_log_can_be_asked_for(memory: Path, state: State, args: list[str], found: list[str]) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")), set_line("p", YOUNG), *run_of("c1", LATER, removed("c1")))
+    assert [run["run"] for run in document(memory, *args)["runs"]] == found
+    if not found:
+        assert "Nothing of what was logged" in shown(memory, *args)
+
+
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [
+        (["--run", "zz"], "UnknownRun"),
+        (["--entity", "Nobody"], "UnknownEntity"),
+        (["--since", "soon"], "UsageError"),
+        (["--until", "2026-01-01", "--since", "2026-02-01"], "UsageError"),
+    ],
+    ids=lambda args: " ".join(args),
+)
+def test_slip_is_exit_2(memory: Path, state: State, args: list[str], name: str) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    ended = memttl("log", *args, "--json", "--file", memory)
+    assert (ended.returncode, error_of(ended)["name"]) == (2, name)
+
+
+def test_torn_last_line_is_a_warning_and_the_rest_is_shown(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    with state.audit.open("ab") as f:
+        f.write(b'{"v":1,"event":"beg')
+    ended = memttl("log", "--file", memory)
+    assert "removed 1 observation" in ended.stdout
+    assert "the last line of the audit log is torn" in ended.stderr
+    assert "Its last line is torn" in shown(memory, "verify")
+    assert document(memory, "verify")["torn_end"] is True
+
+
+def test_line_that_was_torn_before_is_named(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD))
+    with state.audit.open("ab") as f:
+        f.write(b"{")
+    put(state.audit, set_line("p"))
+    assert "passed over: line 3" in memttl("log", "--file", memory).stderr
+    assert "is whole: 4 lines (1 torn line)." in shown(memory, "verify")
+
+
+def test_edited_log_is_exit_73_and_names_the_line(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    state.audit.write_bytes(state.audit.read_bytes().replace(b'"tier":"session"', b'"tier":"Session"'))
+    assert "line 2, of the run a1: edited" in shown(memory, "verify", code=73)
+    broken = document(memory, "verify", code=73)["broken"]
+    assert list(broken) == ["line", "what", "why", "run"]
+    assert (broken["line"], broken["what"], broken["run"]) == (2, "edited", "a1")
+    ended = memttl("log", "verify", "--quiet", "--file", memory)
+    assert (ended.returncode, ended.stdout) == (73, "")
+    assert "line 2" in ended.stderr
+    assert "removed 1 observation" in shown(memory)  # the timeline still reads it
+
+
+def test_log_that_was_cut_at_its_end_is_exit_73_and_says_the_way_out(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    whole = state.audit.read_bytes()
+    state.audit.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    assert "line 2: cut: it ends before the line that was added last" in shown(memory, "verify", code=73)
+    state.audit.write_bytes(b"")
+    assert "it is gone or empty" in shown(memory, "verify", code=73)
+    head_path(state.audit).unlink()
+    state.audit.write_bytes(whole)
+    assert "is whole" in shown(memory, "verify")
+
+
+def test_log_that_was_taken_away_is_exit_73(memory: Path) -> None:
+    memttl("scan", "--file", memory)
+    state = state_of(memory)
+    state.audit.unlink()
+    head_path(state.audit).unlink()
+    assert "it is gone or empty" in shown(memory, "verify", code=73)
+
+
+def test_log_of_a_newer_memttl_is_refused(memory: Path, state: State) -> None:
+    put(state.audit, {"event": "x", "v": 2})
+    assert memttl("log", "--file", memory).returncode == 73
+    assert memttl("log", "verify", "--file", memory).returncode == 73
+
+
+def test_options_before_verify_are_refused(memory: Path) -> None:
+    ended = memttl("log", "--file", memory, "verify")
+    assert ended.returncode == 2
+    assert "stand after that word" in ended.stderr
+
+
+def test_several_files_are_told_each(memory: Path, state: State, tmp_path: Path) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    other = written(tmp_path / "other.jsonl", {"E": ["x"]})
+    ended = memttl("log", "--json", "--file", memory, "--file", other)
+    assert [len(d["runs"]) for d in json.loads(ended.stdout)["files"]] == [1, 0]
+
+
+def test_state_of_another_memory_file_is_refused(memory: Path, tmp_path: Path) -> None:
+    (tmp_path / "memttl.toml").write_text('[state]\ndir = "kept"\n')
+    memttl("scan", "--file", memory)
+    (kept,) = (tmp_path / "kept").iterdir()
+    (kept / "path").write_text("/elsewhere\n")
+    assert memttl("log", "--file", memory).returncode == 73
+
+
+def test_log_that_may_not_be_read_is_exit_77(memory: Path, state: State) -> None:
+    state.audit.unlink()
+    state.audit.symlink_to(os.devnull)
+    assert memttl("log", "--file", memory).returncode == 77
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"event": "removed"},
+        {"event": "begin", "run": 5},
+        {"event": "begin", "run": "x", "command": 5, "time": 7},
+        {"event": "set", "run": "x", "entity_pin": 5, "settings": 3},
+        {"event": "set", "run": "x", "settings": [], "entity": 5},
+        {"event": "summary", "run": "x", "applied": "yes", "removed": "many", "thinned": 5},
+        {"event": "baseline"},
+        {"event": "forgotten", "places": "x"},
+        {"event": []},
+        {"event": "erased", "run": "x", "of": 5},
+    ],
+    ids=str,
+)
+def test_odd_line_is_no_traceback(memory: Path, state: State, line: dict[str, Any]) -> None:
+    begin, end = run_of("x", OLD)
+    put(state.audit, line, begin, line, {**line, "event": "removed_entity", "run": "x", "raw": "{"}, end)
+    for args in ([], ["--json"], ["verify"], ["--entity", "E*"]):
+        ended = memttl("log", *args, "--file", memory)
+        assert ended.returncode in (0, 73), ended.stderr
+        assert "Traceback" not in ended.stderr
