@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import put, say
 from memttl.core.progress import Progress, no_progress
-from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, MemttlError
-from memttl.report.documents import error_document, of_files, to_text
+from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, IsArchive, MemttlError
+from memttl.report.documents import SCHEMA, error_document, of_files, to_text
 from memttl.report.text import visible
 from memttl.settings import Given, Settings, memory_files, resolve
 
@@ -35,15 +35,36 @@ class Faces(NamedTuple):
     emit: Callable[[str, bool], None] = lambda text, _complete: put(text)
 
 
+class _PassedOver(NamedTuple):
+    name: str
+    error: IsArchive
+
+
 def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], faces: Faces) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
     With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
-    it is raised for `cli.py` to print.
+    it is raised for `cli.py` to print. An archive that a glob has met beside others is passed over where the use case
+    refuses archives: it is no error that `*.jsonl` meets one.
     """
     names = memory_files(given, os.environ)
     with _progress(output) as progress:
-        return _each(names, output, faces, progress, lambda name: _one(name, given, output, use_case, progress))
+
+        def result_of(name: str) -> R | _PassedOver:
+            try:
+                return _one(name, given, output, use_case, progress)
+            except IsArchive as e:
+                if len(names) > 1 and not _is_named(name, given):
+                    return _PassedOver(name, e)
+                raise
+
+        return _each(names, output, faces, progress, result_of)
+
+
+def _is_named(name: str, given: Given) -> bool:
+    """Say whether somebody has named this file, which a glob may have met as well."""
+    texts = given.file or [os.environ.get("MEMTTL_FILE", "")]
+    return os.path.realpath(name) in {os.path.realpath(os.path.expanduser(text)) for text in texts if text}
 
 
 def _progress(output: Output) -> AbstractContextManager[Progress]:
@@ -60,6 +81,7 @@ def _each(
     codes: list[ExitCode] = []
     documents: list[dict[str, Any]] = []
     results: list[Any] = []
+    passed: list[_PassedOver] = []
     for name in names:
         try:
             result = result_of(name)
@@ -73,6 +95,12 @@ def _each(
             if e.exit_code == ExitCode.INTERRUPTED:
                 break
             continue
+        if isinstance(result, _PassedOver):
+            passed.append(result)
+            documents.append({"schema": SCHEMA, "file": name, "skipped": result.error.message})
+            if not (output.json or output.quiet):
+                say(f"memttl: passed over: {visible(result.error.message)}")
+            continue
         progress("preparing the result", 0, None)
         results.append(result)
         codes.append(faces.code(result))
@@ -81,10 +109,13 @@ def _each(
             _print(partial(faces.show, result), documents[-1:])
         elif output.quiet and not output.json and codes[-1] == ExitCode.LIMIT:
             say("\n".join(f"memttl: {visible(name)}: {visible(r)}" for r in documents[-1]["refusals"]))
+    if not codes:
+        raise passed[0].error  # nothing but archives
+    is_complete = len(results) + len(passed) == len(names)
     if output.json:
-        _print(lambda: faces.emit(to_text(of_files(documents)), len(results) == len(names)), documents)
+        _print(lambda: faces.emit(to_text(of_files(documents)), is_complete), documents)
     elif results:
-        _print(lambda: faces.show_all(results, len(results) == len(names)), documents)
+        _print(lambda: faces.show_all(results, is_complete), documents)
     return max(codes)
 
 

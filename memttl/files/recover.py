@@ -191,13 +191,18 @@ def _drop_bases(session: Session) -> None:
 
 def _settle_log(session: Session) -> None:
     """Write the `end` of a run that was killed, judged by the names and contents that it left."""
-    begin = audit.unfinished_run(audit.read_events(session.state.audit))
+    events = audit.read_events(session.state.audit)
+    begin = audit.unfinished_run(events)
     if begin is None:
         return
     old = _what_came_out(session, begin)
     applied = old is not None
     if old is not None and begin.get("backup"):
         _secure_backup(session, session.state.backups / Path(str(begin["backup"])).name, old)
+    if begin.get("archive"):
+        from memttl.files.archiving import settle  # here: most policies name no archive
+
+        settle(session, begin, applied=applied, events=events[events.index(begin) :])
     backup = begin.get("backup") if applied else None
     end = {"event": "end", "run": begin.get("run"), "time": timestamp(), "applied": applied, "backup": backup}
     audit.append(session.state.audit, [{**end, "settled": True}], session.like)
