@@ -16,7 +16,7 @@ from server import RELEASES, Server
 
 from memttl.core.search import Query
 from memttl.errors import BadPolicy, CannotCreate, MemttlError, NoPermission, TryAgain
-from memttl.files.archiving import take_out
+from memttl.files.archiving import settle, take_out
 from memttl.files.state import state_of
 from memttl.files.writing import Options, writing
 from memttl.settings import Given, resolve
@@ -334,3 +334,14 @@ def test_the_memory_server_reads_the_archive_and_what_it_adds_stays(tmp_path: Pa
         path.write_bytes(path.read_bytes() + b"\n" + entity([Y]))
         run(path)
         assert server.call("read_graph")["entities"][0]["observations"] == [X, f"ä\u2028 {EXPIRED}", "mine", Y]
+
+
+def test_a_killed_undo_is_settled_with_the_archive(tmp_path: Path) -> None:
+    path = laid(tmp_path, entity(["k", X, Y]))
+    name = run(path).run
+    digest = next(e["raw_digest"] for e in events_of(path) if json.loads(e.get("raw", "0")) == X)
+    with writing(state_of(path), path.stat(), Options(pace=AT_ONCE)) as session:
+        begin = {"event": "begin", "run": "beef", "undoes": name, "archive": "memory-archive.jsonl"}
+        restored = {"event": "restored", "run": "beef", "entity": "E", "raw_digest": digest}
+        settle(session, begin, applied=True, events=[restored])
+    assert graph(archive_of(path)) == [("E", [Y])]
