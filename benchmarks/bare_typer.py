@@ -51,6 +51,26 @@ def prune(
 
 
 @app.command()
+def undo(
+    run: Annotated[str | None, typer.Argument(help="h")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    no_pin: Annotated[bool, typer.Option("--no-pin", help="h")] = False,
+    entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
+    tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
+    break_hard_links: Annotated[bool, typer.Option("--break-hard-links", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def report(
     within: Annotated[str | None, typer.Option("--within", metavar="DURATION", help="h")] = None,
     expire_before: Annotated[str | None, typer.Option("--expire-before", metavar="DATE", help="h")] = None,
@@ -155,6 +175,20 @@ def backfill(
     from_: Annotated[list[str] | None, typer.Option("--from", metavar="FILE", help="h")] = None,
     date: Annotated[str | None, typer.Option("--date", metavar="WHEN", help="h")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
+def doctor(
+    check: Annotated[bool, typer.Option("--check", help="h")] = False,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,

@@ -8,7 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from memttl import __version__
-from memttl.commands import backfill, explain, policy, prune, report, review, scan, search, settings
+from memttl.commands import (
+    backfill,
+    doctor,
+    explain,
+    policy,
+    prune,
+    report,
+    review,
+    scan,
+    search,
+    settings,
+    undo,
+)
 from memttl.commands.options import say_error, wants_json
 from memttl.commands.printing import put, settle_streams
 from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
@@ -29,10 +41,12 @@ app.command()(explain.explain)
 app.command()(search.search)
 app.command()(scan.scan)
 app.command()(backfill.backfill)
+app.command()(doctor.doctor)
 app.command("set")(settings.set_)
 app.command()(settings.pin)
 app.command()(settings.unpin)
 app.command()(settings.renew)
+app.command()(undo.undo)
 app.add_typer(policy.app, name="policy")
 
 

@@ -108,8 +108,8 @@ class Malformed(MemttlError):
 
     exit_code = ExitCode.MALFORMED
     hint = (
-        "Mend these lines with an editor (keep a copy); or `memttl prune --keep-malformed` prunes the good lines "
-        "and leaves these byte for byte as they are."
+        "`memttl doctor` tells what the memory server does with each of these lines; mend them with an editor (keep a "
+        "copy). Or `memttl prune --keep-malformed` prunes the good lines and leaves these byte for byte as they are."
     )
 
 
@@ -182,7 +182,7 @@ class BadPolicy(MemttlError):
         count = f"{len(problems)} problem" + ("s" if len(problems) != 1 else "")
         lines = "\n".join(f"  {p}" for p in problems)
         super().__init__(f"The policy {where} has {count}; nothing was done:\n{lines}", hint=hint)
-        self.problems = problems
+        self.where, self.problems = where, problems
 
     hint = "Correct the policy, then run `memttl policy check` on it."
 

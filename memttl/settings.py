@@ -38,6 +38,7 @@ class Settings(NamedTuple):
     `state_elsewhere` is a folder for ledger, backups and audit log, None for beside the file; `archive` keeps what is
     removed, None where the policy names none; `clock` is the machine's
     instant, and `now_is_later` true when the user named one after it. `progress` is told how far long work has come.
+    `bad_policy` is what is wrong with the policy, where the built-in one stands in for it (`resolve_anyway`).
     """
 
     named: str
@@ -50,6 +51,7 @@ class Settings(NamedTuple):
     warnings: tuple[str, ...] = ()
     progress: Progress = no_progress
     archive: Path | None = None
+    bad_policy: BadPolicy | None = None
 
     @property
     def now_here(self) -> datetime:
@@ -133,8 +135,23 @@ def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetim
         BadPolicy: the policy cannot be read or is not valid.
         UsageError: `--now` cannot be read.
     """
+    return _resolve(named, given, environ, clock, find_policy(named, given, environ))
+
+
+def resolve_anyway(named: str, given: Given, environ: Mapping[str, str], clock: datetime) -> Settings:
+    """Resolve as `resolve`, with the built-in policy in place of one that cannot be used: for what looks for faults.
+
+    Raises:
+        UsageError: `--now` cannot be read, or `--policy` is empty.
+    """
+    try:
+        return resolve(named, given, environ, clock)
+    except BadPolicy as e:
+        return _resolve(named, given, environ, clock, Policy())._replace(bad_policy=e)
+
+
+def _resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetime, policy: Policy) -> Settings:
     memory = Path(os.path.realpath(named))
-    policy = find_policy(named, given, environ)
     text = given.now if given.now is not None else environ.get("MEMTTL_NOW") or None
     source = "--now" if given.now is not None else "MEMTTL_NOW"
     now = read_now(text, policy, source) if text is not None else clock

@@ -15,13 +15,16 @@ from pruning import ACL, AT_ONCE, events_of, set_attribute, state_folder
 from server import RELEASES, Server
 
 from memttl.core.search import Query
-from memttl.errors import BadPolicy, CannotCreate, MemttlError, NoPermission, TryAgain
-from memttl.files.archiving import settle, take_out
+from memttl.core.undo_outcome import UndoOutcome
+from memttl.errors import BadPolicy, CannotCreate, IsArchive, MemttlError, NoPermission, TryAgain
+from memttl.files.archiving import settle
 from memttl.files.state import state_of
 from memttl.files.writing import Options, writing
 from memttl.settings import Given, resolve
 from memttl.workflow.scan import scan
 from memttl.workflow.search import search
+from memttl.workflow.undo import Request as UndoRequest
+from memttl.workflow.undo import undo
 
 X, Y = f"x {EXPIRED}", f"y {EXPIRED}"
 EMPTIED = POLICY + "[prune]\nremove_empty_entities = true\n"
@@ -262,7 +265,7 @@ def test_two_memory_files_may_share_an_archive(tmp_path: Path) -> None:
     assert graph(archive_of(one)) == [("E", [X, Y])]
     mark = json.loads((state_folder(archive_of(one)) / "archive").read_bytes())
     assert mark["archive_of"] == ["memory.jsonl", "other.jsonl"]
-    undone(one, first.run, [X])
+    undone(one, first.run)
     assert graph(archive_of(one)) == [("E", [X, Y])]  # the other one's run removed it as well
 
 
@@ -273,22 +276,40 @@ def test_memory_files_in_two_folders_have_two_archives(tmp_path: Path) -> None:
         assert graph(archive_of(path)) == [("E", [f"{folder} {EXPIRED}"])]
 
 
-def undone(path: Path, name: str | None, texts: list[str]) -> list[str]:
-    """What an undo does about the archive: take out what it has put back of a run. Gives its warnings."""
-    back = [e for e in events_of(path) if e.get("run") == name and e["event"] == "removed"]
-    back = [e for e in back if json.loads(e["raw"]) in texts]
-    with writing(state_of(path), path.stat(), Options(pace=AT_ONCE)) as session:
-        take_out(session, archive_of(path), str(name), [(e["entity"], e["raw_digest"]) for e in back])
-    return session.warnings
+def undone(path: Path, name: str | None = None, **request: Any) -> UndoOutcome:
+    """An applied undo."""
+    settings = resolve(str(path), Given(), {}, datetime.now(UTC))
+    return undo(settings, UndoRequest(run=name, pace=AT_ONCE, **request))
 
 
 def test_what_an_undo_puts_back_is_taken_out(tmp_path: Path) -> None:
     path = laid(tmp_path, entity(["k", X, Y]), entity([X], "F"))
     name = run(path).run
-    assert undone(path, name, [X]) == []
-    assert graph(archive_of(path)) == [("E", [Y])]
-    undone(path, name, [Y])
+    undone(path, name, entities=("F",))
+    assert graph(archive_of(path)) == [("E", [X, Y])]
+    undone(path, name)
     assert archive_of(path).read_bytes() == b""
+    assert graph(path) == [("E", ["k", X, Y]), ("F", [X])]
+
+
+@pytest.mark.parametrize("text", ["true", "false"])
+def test_an_undo_of_an_undo_archives_again(tmp_path: Path, text: str) -> None:
+    relation = b'{"type":"relation","from":"E","to":"F","relationType":"knows"}'
+    policy = f"{EMPTIED}[audit]\ntext = {text}\n"
+    path = laid(tmp_path, entity([X]), entity(["k"], "F"), relation, policy=policy)
+    run(path)
+    held = archive_of(path).read_bytes()
+    outcome = undone(path)
+    assert archive_of(path).read_bytes() == b""
+    undone(path, outcome.run)
+    assert (archive_of(path).read_bytes(), graph(path)) == (held, [("F", ["k"])])
+
+
+def test_an_undo_refuses_an_archive(tmp_path: Path) -> None:
+    path = laid(tmp_path, entity([X]))
+    run(path)
+    with pytest.raises(IsArchive):
+        undone(archive_of(path))
 
 
 def test_an_undo_does_not_fail_by_a_damaged_archive(tmp_path: Path) -> None:
@@ -296,9 +317,9 @@ def test_an_undo_does_not_fail_by_a_damaged_archive(tmp_path: Path) -> None:
     name = run(path).run
     archive_of(path).write_bytes(b"{")
     os.utime(archive_of(path), (0, 0))
-    assert "still in the archive" in undone(path, name, [X])[0]
-    archive_of(path).unlink()
-    assert undone(path, name, [X]) == []
+    outcome = undone(path, name)
+    assert outcome.run is not None
+    assert any("still in the archive" in warning for warning in outcome.warnings)
 
 
 def test_what_is_older_than_max_age_goes_by_the_clock(tmp_path: Path) -> None:

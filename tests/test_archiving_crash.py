@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from test_crash import STEPS_OF, forked
 
 from memttl.errors import MemttlError
 from memttl.files import audit
+from memttl.settings import Given, resolve
+from memttl.workflow.undo import Request, undo
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
 X, Y, OLDER = (f"{name} {EXPIRED}" for name in ("x", "y", "older"))
@@ -125,3 +128,17 @@ def test_a_server_that_had_read_the_archive_before_does_not_undo_it(tmp_path: Pa
     outcome = run(path, step=once("archive end logged", stranger))
     assert graph(archive) == [("E", [OLDER, "late", X])]
     assert any("had to be put in again" in warning for warning in outcome.warnings)
+
+
+@pytest.mark.parametrize("step", ["begin logged", "exchanged", "released", "archive exchanged", "archive end logged"])
+def test_an_undo_that_is_killed_leaves_in_the_archive_what_is_not_put_back(tmp_path: Path, step: str) -> None:
+    path = laid(tmp_path, entity(["k0", X]))
+    run(path)
+    settings = resolve(str(path), Given(), {}, datetime.now(UTC))
+    kill = once(step, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    _, status = os.waitpid(forked(lambda: undo(settings, Request(pace=PACE), step=kill)), 0)
+    assert os.WIFSIGNALED(status), f"no step {step}"
+    put_back = graph(path) == [("E", ["k0", X])]
+    path.write_bytes(entity(["k0", Y]))
+    run(path, pace=PACE)
+    assert graph(archive_of(path)) == [("E", [*([] if put_back else [X]), Y])]

@@ -76,7 +76,13 @@ def test_77_a_file_that_may_not_change(memory: Path) -> None:
         assert memttl("prune", "--dry-run", "--file", memory, *NOW).returncode == 0
     finally:
         subprocess.run(["chattr", "-i", memory], check=True)
-    assert sorted(os.listdir(memory.parent / ".memttl/memory.jsonl")) == ["audit.jsonl", "backups", "ledger.db", "lock"]
+    assert sorted(os.listdir(memory.parent / ".memttl/memory.jsonl")) == [
+        "audit.jsonl",
+        "backups",
+        "ledger.db",
+        "lock",
+        "outcomes.jsonl",
+    ]
 
 
 @pytest.mark.parametrize("mode", [0o444, 0o400])

@@ -64,6 +64,8 @@ def big(tmp_path: Path) -> Path:
         (["search", "", "--expired", "include"], 0),
         (["search", "", "--expired", "include", "--json"], 0),
         (["policy", "show"], 0),
+        (["doctor"], 0),
+        (["doctor", "--json"], 0),
     ],
     ids=str,
 )
@@ -98,7 +100,7 @@ ENVIRONMENTS = [
 
 
 @pytest.mark.parametrize("env", ENVIRONMENTS, ids=str)
-@pytest.mark.parametrize("options", [["prune", "--yes"], ["explain"], ["search", ""]], ids=" ".join)
+@pytest.mark.parametrize("options", [["prune", "--yes"], ["explain"], ["search", ""], ["doctor"]], ids=" ".join)
 def test_encoding_without_these_characters_is_no_trouble(
     tmp_path: Path, env: dict[str, str], options: list[str]
 ) -> None:

@@ -31,6 +31,12 @@ Color = Annotated[
     bool | None, typer.Option("--color/--no-color", help="Colour at a terminal (default: NO_COLOR rules).")
 ]
 
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would change; write nothing at all.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
+BreakHardLinks = Annotated[
+    bool, typer.Option("--break-hard-links", help="Write a file with more names; those keep the old text.")
+]
+
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Say whether an error is to be printed as a document: with `--json`, and with `--format json`."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from memttl.commands.options import Output, say_error
-from memttl.commands.printing import put, say
+from memttl.commands.printing import can_ask, put, say
 from memttl.core.progress import Progress, no_progress
 from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, IsArchive, MemttlError
 from memttl.report.documents import SCHEMA, error_document, of_files, to_text
@@ -18,6 +18,7 @@ from memttl.report.text import visible
 from memttl.settings import Given, Settings, memory_files, resolve
 
 R = TypeVar("R")
+Resolver = Callable[[str, Given, Mapping[str, str], datetime], Settings]
 
 
 class Faces(NamedTuple):
@@ -40,19 +41,33 @@ class _PassedOver(NamedTuple):
     error: IsArchive
 
 
-def over_files(given: Given, output: Output, use_case: Callable[[Settings], R], faces: Faces) -> ExitCode:
+def over_files(
+    given: Given,
+    output: Output,
+    use_case: Callable[[Settings], R],
+    faces: Faces,
+    *,
+    resolver: Resolver = resolve,
+    kept_as: str = "",
+) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
     With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
-    it is raised for `cli.py` to print. An archive that a glob has met beside others is passed over where the use case
-    refuses archives: it is no error that `*.jsonl` meets one.
+    it is raised for `cli.py` to print. `kept_as` is the command's name where the outcome of a run that nobody watches
+    is to be kept. An archive that a glob has met beside others is passed over where the use case refuses archives: it
+    is no error that `*.jsonl` meets one.
     """
     names = memory_files(given, os.environ)
     with _progress(output) as progress:
 
+        def act(name: str) -> R:
+            return _one(name, given, output, use_case, progress, resolver)
+
+        kept = _kept(act, kept_as, given, faces)
+
         def result_of(name: str) -> R | _PassedOver:
             try:
-                return _one(name, given, output, use_case, progress)
+                return kept(name)
             except IsArchive as e:
                 if len(names) > 1 and not _is_named(name, given):
                     return _PassedOver(name, e)
@@ -65,6 +80,14 @@ def _is_named(name: str, given: Given) -> bool:
     """Say whether somebody has named this file, which a glob may have met as well."""
     texts = given.file or [os.environ.get("MEMTTL_FILE", "")]
     return os.path.realpath(name) in {os.path.realpath(os.path.expanduser(text)) for text in texts if text}
+
+
+def _kept(act: Callable[[str], R], kept_as: str, given: Given, faces: Faces) -> Callable[[str], R]:
+    if not kept_as or can_ask():
+        return act
+    from memttl.commands.keeping import keeping  # here: few runs are a timer's
+
+    return keeping(act, kept_as, given, faces)
 
 
 def _progress(output: Output) -> AbstractContextManager[Progress]:
@@ -131,10 +154,17 @@ def _print(show: Callable[[], None], documents: list[dict[str, Any]]) -> None:
         raise
 
 
-def _one(name: str, given: Given, output: Output, use_case: Callable[[Settings], R], progress: Progress) -> R:
+def _one(
+    name: str,
+    given: Given,
+    output: Output,
+    use_case: Callable[[Settings], R],
+    progress: Progress,
+    resolver: Resolver,
+) -> R:
     progress("reading", 0, None)
     try:
-        settings = resolve(name, given, os.environ, datetime.now(UTC))._replace(progress=progress)
+        settings = resolver(name, given, os.environ, datetime.now(UTC))._replace(progress=progress)
         if output.verbose:
             say(f"{visible(name)}: policy {visible(settings.policy.where)}, as of {settings.now.isoformat()}")
         return use_case(settings)

@@ -9,6 +9,7 @@ import typer
 from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
 from memttl.commands.narrowing import Entity, Tier, Type
 from memttl.commands.options import (
+    BreakHardLinks,
     Color,
     File,
     Json,
@@ -17,6 +18,7 @@ from memttl.commands.options import (
     PolicyPath,
     Quiet,
     Verbose,
+    Yes,
     words,
 )
 from memttl.commands.printing import can_ask, put
@@ -29,7 +31,6 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
 
 
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go; write nothing at all.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
 Check = Annotated[bool, typer.Option("--check", help="Dry run that exits 3 when something has expired.")]
 Force = Annotated[bool, typer.Option("--force", help="Lift the two prune limits, nothing else.")]
 KeepMalformed = Annotated[
@@ -38,9 +39,6 @@ KeepMalformed = Annotated[
 
 WritePath = Annotated[
     str, typer.Option("--write-path", metavar="auto|exchange|replace", help="How the file is written: see README.")
-]
-BreakHardLinks = Annotated[
-    bool, typer.Option("--break-hard-links", help="Write a file with more names; those keep the old text.")
 ]
 
 
@@ -90,6 +88,7 @@ def prune(
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
         Faces(lambda outcome: outcome.exit_code, prune_document, lambda outcome: _show(outcome, output, shown)),
+        kept_as="prune" if request.writes else "",
     )
 
 

@@ -42,4 +42,5 @@ def scan(
         output,
         lambda settings: run_scan(settings, accept_vanished=accept_vanished),
         Faces(lambda outcome: outcome.exit_code, scan_document, show),
+        kept_as="scan",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
-from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.options import Color, DryRun, File, Json, Now, Output, PolicyPath, Quiet, Verbose, Yes, warn, words
 from memttl.commands.printing import can_ask, put
 from memttl.errors import ExitCode, NeedsYes, UsageError
 
@@ -21,8 +21,6 @@ Entity = Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="An exact
 Text = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="A part of the text, in any case.")]
 Exact = Annotated[bool, typer.Option("--exact", help="TEXT is the whole text.")]
 Pattern = Annotated[bool, typer.Option("--pattern", help="TEXT is a regular expression.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would change; write nothing at all.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")]
 Whole = Annotated[
     list[str] | None,
     typer.Option("--entity", metavar="NAME", help="The entity itself (or glob), with what comes later; repeatable."),

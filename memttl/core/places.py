@@ -44,8 +44,8 @@ def standing(data: bytes, indexes: Mapping[int, Collection[int]], lines: Collect
     """Give raw JSON and place of the observations at `indexes` (by line) and of the whole `lines` of a file.
 
     A place names what stays before and after it (`previous`, `next`: keys, None at the end of the list), how many stay
-    before it (`slot`), which of several entities of one name it is in (`copy`, from 0) and how many equal observations
-    of that entity stay (`left`).
+    before it (`slot`), which of several entities of one name it is in (`copy`, from 0) and how many equal ones stay in
+    entities of that name (`left`).
     """
     named = [name_of(parse_line(data[start:end], n)) for n, start, end, _ in line_spans(data) if n in indexes]
     own: dict[str, list[tuple[int, bytes]]] = {name: [] for name in named if name is not None}
@@ -105,7 +105,7 @@ def _of_entity(lines: Sequence[tuple[int, bytes]], indexes: Mapping[int, Collect
     out = {}
     for copy, (number, _) in enumerate(lines):
         for index, place in _neighbours(keys[number], gone[number]).items():
-            more = {"copy": copy, "left": stay[keys[number][index]]}
+            more = {"copy": copy, "left": stay[keys[number][index]]}  # zero, as nearly always, needs no word
             out[number, index] = Element(raws[number][index], place | {k: v for k, v in more.items() if v})
     return out
 
@@ -126,6 +126,9 @@ def _neighbours(keys: Sequence[str], gone: Collection[int]) -> dict[int, dict[st
 
 
 def _of_lines(data: bytes, keys: Sequence[str], numbers: Collection[int]) -> dict[int, WholeLine]:
-    places = _neighbours(keys, {number - 1 for number in numbers})
+    gone = {number - 1 for number in numbers}
+    places = _neighbours(keys, gone)
+    stay = Counter(key for at, key in enumerate(keys) if at not in gone)
     raws = {number: data[start:end] for number, start, end, _ in line_spans(data) if number in numbers}
-    return {number: WholeLine(raw, places[number - 1]) for number, raw in raws.items()}
+    left = {number: {"left": stay[keys[number - 1]]} for number in raws if stay[keys[number - 1]]}
+    return {number: WholeLine(raw, places[number - 1] | left.get(number, {})) for number, raw in raws.items()}

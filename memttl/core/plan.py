@@ -205,7 +205,9 @@ def refuse_unsound(data: bytes, census: Census, malformed: list[Line]) -> None:
     refuse_foreign(data, census, malformed=bool(malformed))
     if malformed:
         is_any_line_good = census.server_lines or census.other_lines
-        hint = None if is_any_line_good else "No line of it is JSON: is this the right file?"
+        hint = (
+            None if is_any_line_good else "No line of it is JSON: is this the right file? `memttl doctor` looks closer."
+        )
         raise Malformed(malformed_message(malformed), hint=hint)
 
 

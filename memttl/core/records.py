@@ -14,6 +14,7 @@ from typing import Any
 from memttl.core.asked import asked_document
 from memttl.core.changes import Changes
 from memttl.core.digests import as_bytes
+from memttl.core.evidence import text_of
 from memttl.core.places import standing
 from memttl.core.plan import Plan
 from memttl.core.policy import Policy
@@ -86,6 +87,23 @@ def change_events(changes: Changes, run: str, command: str, time: str, *, with_t
     for pin in changes.entity_pins:
         events.append({**head, "entity_pin": pin.pattern, "settings": {"pinned": True} if pin.pinned else {}})
     return events
+
+
+def settings_logged(events: Iterable[dict[str, Any]], command: str, time: str) -> list[dict[str, Any]]:
+    """Give the changes of settings that came with a run's removals and restorations, as events of their own.
+
+    They stand in the log from the run's end on, since nothing is set by one that was not applied.
+    """
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for event in events:
+        if not isinstance(event.get("settings"), dict) or event.get("event") not in ("removed", "restored"):
+            continue
+        head = {"event": "set", "run": event["run"], "command": command, "time": time}
+        text = text_of(json.loads(event["raw"])) if "raw" in event else None
+        raw = {"raw": json.dumps(text)} if text is not None else {}
+        named = {"entity": event["entity"], "digest": event["digest"], **raw}
+        found[event["entity"], event["digest"]] = {**head, **named, "settings": event["settings"]}
+    return list(found.values())
 
 
 def begin_again(begin: dict[str, Any]) -> dict[str, Any]:

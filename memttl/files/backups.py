@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from memttl.errors import MemttlError
 from memttl.files.state import open_own, own_file, refusal, sync_folder
 
 _NAME = re.compile(r"(?P<stamp>[0-9]{8}T[0-9]{6}Z)-(?P<run>[0-9a-f]+)\.jsonl(?:\.gz)?")
@@ -70,6 +71,15 @@ def read_backup(path: Path) -> bytes:
         raise refusal(error, f"The backup {path} cannot be read") from None
     except zlib.error as e:
         raise refusal(OSError(errno.EIO, str(e)), f"The backup {path} cannot be read") from None
+
+
+def backup_of_run(folder: Path, run: str) -> bytes | None:
+    """Give the bytes that the memory file had before `run`; None where no readable backup of it is left."""
+    for _, name, path in reversed(list_backups(folder)):
+        if name == run:
+            with contextlib.suppress(MemttlError):
+                return read_backup(path)
+    return None
 
 
 def list_backups(folder: Path) -> list[tuple[datetime, str, Path]]:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memttl.core.records import settings_logged
 from memttl.errors import AS_IT_WAS, Interrupted, MemttlError
 from memttl.files import versions
 from memttl.files.backups import backup_name, write_backup
@@ -39,7 +40,8 @@ class Change(NamedTuple):
     """What one run wants written: the new bytes, the fields of its `begin`, and one event for each removal.
 
     `key` is equal for changes that remove the same: then a further try needs no further lines in the log, and the
-    events are not asked for. `to_archive` is what goes and is to be kept, where there is an archive.
+    events are not asked for. `sets`: some of the events change settings, too. `to_archive` is what goes and is to be
+    kept, where there is an archive.
     """
 
     run: str
@@ -49,6 +51,7 @@ class Change(NamedTuple):
     key: Any
     with_backup: bool = True
     to_archive: ToArchive | None = None
+    sets: bool = False
 
 
 def commit(session: Session, change: Change, snapshot: Snapshot) -> Path | None:
@@ -107,6 +110,7 @@ class _Writer:
         step("synced")
         self.close()
         step("released")
+        self._take_out_of_archive()
         self._log_end()
         step("end logged")
         return self.backup
@@ -163,6 +167,15 @@ class _Writer:
     def _backup_name(self) -> str | None:
         return self.backup.name if self.backup is not None else None
 
+    def _take_out_of_archive(self) -> None:
+        """What an undo has put back goes from the archive; before the `end`, so that a kill here is settled."""
+        if not (self.change.begin.get("undoes") and self.change.begin.get("archive")):
+            return
+        from memttl.files.archiving import settle
+
+        begin = {**self.change.begin, "run": self.change.run}
+        settle(self.session, begin, applied=True, events=self.change.removals())
+
     def _log_begin(self) -> bool:
         """Log the run's begin and its removals, unless an earlier try of the same removals has; say whether it did."""
         begun = (self.change.run, self.change.key)
@@ -184,7 +197,12 @@ class _Writer:
     def _log_end(self) -> None:
         new_digest = self.snapshot._replace(data=self.change.data).digest
         digests = {"file_digest": self.snapshot.digest, "new_digest": new_digest}
-        self.session.log_end({"applied": True, "backup": self._backup_name(), **digests})
+        settings = (
+            settings_logged(self.change.removals(), str(self.change.begin.get("command")), timestamp())
+            if (self.change.sets)
+            else []
+        )
+        self.session.log_end({"applied": True, "backup": self._backup_name(), **digests}, settings)
 
     def close(self) -> None:
         if self.attempt is not None:

@@ -11,21 +11,23 @@ import enum
 import errno
 import os
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memttl.core.merge import is_whole, merge
+from memttl.core.records import settings_logged
 from memttl.files import audit, versions
 from memttl.files.backups import write_backup
 from memttl.files.commit import Change, timestamp
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
+from memttl.files.leftovers import RESCUED
 from memttl.files.snapshot import Snapshot, read_settled, read_whole
 from memttl.files.state import own_file, refusal
 from memttl.files.syscalls import take_lease
 from memttl.files.writing import Session
 
-RESCUED = "rescued-"
 _PAUSE_S = 0.02
 
 
@@ -205,9 +207,16 @@ def _settle_log(session: Session) -> None:
         settle(session, begin, applied=applied, events=events[events.index(begin) :])
     backup = begin.get("backup") if applied else None
     end = {"event": "end", "run": begin.get("run"), "time": timestamp(), "applied": applied, "backup": backup}
-    audit.append(session.state.audit, [{**end, "settled": True}], session.like)
+    settings = settings_logged(_lines_of(events, begin), str(begin.get("command")), timestamp()) if applied else ()
+    audit.append(session.state.audit, [{**end, "settled": True}, *settings], session.like)
     outcome = "after it had written the memory file" if applied else "before it wrote anything"
     session.warn(f"the run {begin.get('run')} was killed {outcome}; the audit log now says so")
+
+
+def _lines_of(events: Sequence[dict[str, Any]], begin: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give the lines of the unfinished run that has begun so."""
+    after = next(at for at in range(len(events) - 1, -1, -1) if events[at].get("event") == "begin")
+    return (event for event in events[after + 1 :] if event.get("run") == begin.get("run"))
 
 
 def _what_came_out(session: Session, begin: dict[str, Any]) -> bytes | None:

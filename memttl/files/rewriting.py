@@ -18,7 +18,7 @@ from memttl.core.places import line_key
 from memttl.core.policy import Policy
 from memttl.core.progress import Progress, no_progress
 from memttl.core.records import begin_again, begin_fields
-from memttl.errors import Interrupted, MemttlError, NoMemoryFile
+from memttl.errors import AS_IT_WAS, Interrupted, LedgerLost, MemttlError, NoMemoryFile
 from memttl.files.after_run import tidy
 from memttl.files.backups import list_backups
 from memttl.files.commit import Change
@@ -36,13 +36,15 @@ class Rewrite(NamedTuple):
     """What is to be written in place of the bytes that it was made from.
 
     `events` are the lines of the audit log, given the run's name; `key` is equal for rewrites that do the same; `begin`
-    holds further fields of the run's `begin`; `to_archive` as in `Change`.
+    holds further fields of the run's `begin`; `sets`: some of the events change settings, too; `to_archive` as in
+    `Change`.
     """
 
     data: bytes
     events: Callable[[str], Sequence[dict[str, Any]]]
     key: Any
     begin: dict[str, Any]
+    sets: bool = False
     to_archive: ToArchive | None = None
 
 
@@ -122,15 +124,15 @@ def rewrite(rewriting: Rewriting, like: os.stat_result) -> Rewritten:
     state, run = rewriting.state, os.urandom(4).hex()
     _make_if_missing(state.memory, like)
     with writing(state, like, rewriting.options) as session:
-        with ledger_of(state, like, session.warn):
-            pass  # made before anything is written: a backup without a ledger is that of a lost one
+        knows = _make_ledger(session)
         written = session.write(lambda: _made(rewriting, run))
         if written is None:
             return Rewritten(warnings=tuple(session.warnings))
         before, data, backup = written.snapshot.data, written.change.data, written.backup
         try:
             _look_again(session, rewriting, run, before, data)
-            _keep_look(rewriting, like, data, run, session)
+            if knows:
+                _keep_look(rewriting, like, data, run, session)
             tidy(state, rewriting.policy)
         except KeyboardInterrupt:
             raise Interrupted("Interrupted.", hint=f"The backup is {backup}.", applied=True) from None
@@ -147,6 +149,19 @@ def _make_if_missing(memory: Path, like: os.stat_result) -> None:
         return  # the server was first
     except OSError as e:
         raise refusal(e, f"{memory} cannot be made") from None
+
+
+def _make_ledger(session: Session) -> bool:
+    """Make the ledger before anything is written, since a backup without one tells of a lost one; say whether it is.
+
+    Where it is lost for good, what is put back matters more: nothing is removed by what is unknown.
+    """
+    try:
+        with ledger_of(session.state, session.like, session.warn):
+            return True
+    except LedgerLost as e:
+        session.warn(e.message.removesuffix(f"; {AS_IT_WAS}.") + "; no look was recorded")
+        return False
 
 
 def _made(rewriting: Rewriting, run: str) -> tuple[Change, Snapshot] | None:
@@ -170,7 +185,7 @@ def _change(rewriting: Rewriting, run: str, snapshot: Snapshot, made: Rewrite) -
         policy=rewriting.policy,
     )
     begin = {**fields, **made.begin}
-    return Change(run, made.data, begin, lambda: made.events(run), made.key, to_archive=made.to_archive)
+    return Change(run, made.data, begin, lambda: made.events(run), made.key, sets=made.sets, to_archive=made.to_archive)
 
 
 def _look_again(session: Session, rewriting: Rewriting, run: str, before: bytes, data: bytes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -90,13 +90,13 @@ class Session:
         audit.append(self.state.audit, [*self._end({"applied": False}), *events], self.like)
         self.begun = begun
 
-    def log_end(self, fields: dict[str, Any]) -> None:
-        """Log the end of the write that has begun, if one has; raises as `log_begin`."""
+    def log_end(self, fields: dict[str, Any], settings: Sequence[dict[str, Any]] = ()) -> None:
+        """Log the end of the write that has begun, if one has, and what it set; raises as `log_begin`."""
         events = self._end(fields)
         if events:
             if fields.get("applied") is not True:
                 self._give_up()
-            audit.append(self.state.audit, events, self.like)
+            audit.append(self.state.audit, [*events, *settings], self.like)
             self.begun = self.archived_in = None
 
     def _give_up(self) -> None:

@@ -9,7 +9,7 @@ from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
 from memttl.core.wording import plural
 from memttl.core.zones import in_zone
-from memttl.report.text import observation_text, visible
+from memttl.report.text import observation_text, run_words, visible
 
 REVIEWS_SHOWN = 10
 VANISHED_HINT = (
@@ -41,7 +41,7 @@ def _closing(outcome: PruneOutcome, *, with_plan: bool) -> Iterator[str]:
     if plan.waiting and plan.removals:
         yield f"{plural(plan.waiting, 'observation')} expired meanwhile and will go at the next run."
     if outcome.applied:
-        yield f"Run {outcome.run}; the file as it was: {outcome.backup}"
+        yield run_words(outcome.run, outcome.backup)
     if outcome.first_seen:
         yield f"First seen now: {plural(outcome.first_seen, 'observation')}; from now on memttl knows their age."
     elif outcome.declined:

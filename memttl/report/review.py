@@ -20,7 +20,7 @@ from memttl.report.fitting import cut, wrap
 from memttl.report.prune_closing import VANISHED_HINT
 from memttl.report.prune_plain import removal_lines
 from memttl.report.settings import plan_lines
-from memttl.report.text import entity_title, observation_text, visible
+from memttl.report.text import entity_title, observation_text, run_words, visible
 
 _NEIGHBOURS = 2  # shown on each side
 _MOST_LINES = 12  # of a text; the rest is behind `m`
@@ -218,7 +218,7 @@ def _closing(outcome: ReviewOutcome) -> Iterator[str]:
         yield "Nothing was changed."
     elif outcome.run is not None:
         yield f"Dropped {plural(len(outcome.removals), 'observation')} of {outcome.file}."
-        yield f"Run {outcome.run}; the file as it was: {outcome.backup}"
+        yield run_words(outcome.run, outcome.backup)
         yield from [f"What was dropped is kept in {outcome.archive}"] if outcome.archive else []
     elif outcome.dry_run and not outcome.does_nothing:
         yield "Dry run: nothing was written."

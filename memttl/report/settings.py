@@ -15,7 +15,7 @@ from memttl.core.settings_outcome import ChangeOutcome, ListOutcome
 from memttl.core.wording import instant_text, plural
 from memttl.core.zones import in_zone
 from memttl.report.documents import SCHEMA
-from memttl.report.text import expiry_words, observation_text, visible
+from memttl.report.text import cut, expiry_words, observation_text, visible
 
 # command -> (what it would do, what it did, the word for its question)
 _VERBS = {
@@ -48,15 +48,11 @@ def plan_lines(changes: Changes, now: datetime, width: int | None) -> Iterator[s
         for change in of_entity:
             before, after = (_settings(asked, now) for asked in (change.before, change.after))
             yield f"  - {before} -> {after}{_expiries(change, now)}"
-            yield _cut(f"    {_text(change.text, change.digest)}", width)
+            yield cut(f"    {_text(change.text, change.digest)}", width)
     for pin in changes.entity_pins:
         yield _pin(pin)
     if not changes.are_none:
         yield ""
-
-
-def _cut(line: str, width: int | None) -> str:
-    return line if width is None or len(line) <= width else line[: max(1, width - 1)] + "…"
 
 
 def _settings(asked: UserSettings, now: datetime) -> str:

@@ -28,6 +28,16 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _UNSAFE.sub(_escape, text)
 
 
+def cut(line: str, width: int | None) -> str:
+    """Shorten a line to `width` columns, with an ellipsis at its end; None for as long as it is."""
+    return line if width is None or len(line) <= width else line[: max(1, width - 1)] + "…"
+
+
+def run_words(run: str | None, backup: str | None) -> str:
+    """Say which run has written the memory file, and how to go back."""
+    return f"Run {run}; `memttl undo {run}` takes it back, and the file as it was is {backup}"
+
+
 def legible(text: str) -> str:
     """Give the text with its lines and tabs, every other control character spelled out: for a file of one's own."""
     return _UNSAFE_BUT_LINES.sub(_escape, text)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -106,17 +105,9 @@ def _leftovers(settings: Settings, request: Request, state: State, step: Step) -
     """Recover what a killed run left before anything is planned; a dry run only says that something lies there."""
     if not os.path.lexists(settings.memory):
         return ()  # nothing lies there; the reading says so
-    from memttl.files.leftovers import needs_recovery, server_leftovers, unfinished
+    from memttl.files.before_run import settled
 
-    found = server_leftovers(settings.memory, now=time.time())
-    if not request.writes:
-        return (*found, *unfinished(state))
-    if not needs_recovery(state) or not settings.memory.is_file():
-        return tuple(found)
-    from memttl.files.writing import writing
-
-    with writing(state, settings.memory.stat(), _options(request, step)) as session:
-        return (*found, *session.warnings)
+    return settled(state, lambda: _options(request, step), writes=request.writes)
 
 
 def _refuse_hard_links(snapshot: Snapshot, state: State, request: Request) -> None:

@@ -95,4 +95,5 @@ def test_what_is_due_for_review_says_so() -> None:
 def test_nothing_but_the_run_is_told_of_what_was_dropped() -> None:
     plan = make_plan(entity([OLD]), deck_of(entity([OLD])).judge)
     outcome = ReviewOutcome("m.jsonl", NOW, begin(1, []), plan=plan, run="ab", backup="b.jsonl")
-    assert closing(outcome) == "Dropped 1 observation of m.jsonl.\nRun ab; the file as it was: b.jsonl\n"
+    back = "`memttl undo ab` takes it back, and the file as it was is b.jsonl"
+    assert closing(outcome) == f"Dropped 1 observation of m.jsonl.\nRun ab; {back}\n"

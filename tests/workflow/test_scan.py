@@ -208,7 +208,7 @@ def test_missing_file_is_66(tmp_path: Path) -> None:
 def test_ledger_lies_where_state_lies(memory: Path, tmp_path: Path) -> None:
     assert memttl("scan", "--file", memory, env={"MEMTTL_STATE_DIR": str(tmp_path / "state")}).returncode == 0
     (kept,) = (tmp_path / "state").iterdir()
-    assert names_in(kept) == ["audit.jsonl", "backups", "ledger.db", "path"]
+    assert names_in(kept) == ["audit.jsonl", "backups", "ledger.db", "outcomes.jsonl", "path"]
     assert names_in(state_folder(memory)) == ["lock"]
 
 

@@ -1,0 +1,93 @@
+"""The audit log's events and the outcomes of scheduled runs into findings: runs that failed, backups that are gone.
+
+Called by `files/checkup_state.py`, which reads them. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from memttl.core.findings import Finding, of_file
+from memttl.core.wording import plural
+
+_REMOVALS = ("removed", "removed_entity", "removed_relation", "removed_line")
+_FINE = (0, 3)  # done, and a check that found work
+
+
+class _Run(NamedTuple):
+    run: str
+    backup: str
+    lacks_text: bool
+    undoes: str
+
+
+def newest_time(events: Sequence[Mapping[str, Any]]) -> str:
+    """Give the latest time in the log, "" for none: they are ISO 8601 in UTC, so that texts sort."""
+    times = [str(e.get("time", "")) for e in events if e.get("event") in ("begin", "end", "baseline", "set")]
+    return max((t for t in times if t.endswith("Z")), default="")
+
+
+def check_backups(events: Sequence[Mapping[str, Any]], backups: Collection[str], file: str) -> Iterator[Finding]:
+    """Name the runs whose texts are neither in the log (`[audit] text = false`) nor in a backup that is still there.
+
+    `backups` are the names of the files in the folder of backups.
+    """
+    runs = [*_applied_runs(events)]
+    undone = {run.undoes for run in runs if run.undoes}
+    for run in runs:
+        if not run.lacks_text or run.run in undone:
+            continue
+        if not {run.backup, f"{run.backup}.gz"} & set(backups):
+            backup = f"its backup {run.backup} is gone" if run.backup else "it kept no backup"
+            message = (
+                f"what the run {run.run} removed cannot be put back: its texts are not in the audit log, and {backup}"
+            )
+            help_ = f"Set `[audit] text = true` for the runs to come; {of_file('policy show', file)} prints what holds."
+            yield Finding("warning", "backup-gone", message, help_)
+
+
+def _applied_runs(events: Sequence[Mapping[str, Any]]) -> Iterator[_Run]:
+    """Give each run that applied and removed something; only lines since its last `begin` count."""
+    begin: Mapping[str, Any] = {}
+    removals: list[Mapping[str, Any]] = []
+    for event in events:
+        kind = event.get("event")
+        if kind == "begin":
+            begin, removals = event, []
+        elif kind in _REMOVALS:
+            removals.append(event)
+        elif kind == "end":
+            if event.get("applied") is True and (removals or begin.get("undoes")):
+                backup = str(event.get("backup") or begin.get("backup") or "").replace("\\", "/").rpartition("/")[2]
+                lacks = any("raw" not in removal for removal in removals)
+                yield _Run(str(event.get("run")), backup, lacks, str(begin.get("undoes") or ""))
+            begin, removals = {}, []
+
+
+def check_outcomes(outcomes: Sequence[Mapping[str, Any]], file: str) -> Iterator[Finding]:
+    """Say of each command whether its last scheduled runs failed, one after another to this day."""
+    by_command: dict[str, list[Mapping[str, Any]]] = {}
+    for outcome in outcomes:
+        if isinstance(outcome.get("code"), int):
+            by_command.setdefault(str(outcome.get("command")), []).append(outcome)
+    for command, runs in by_command.items():
+        failed: list[Mapping[str, Any]] = []
+        for outcome in reversed(runs):
+            if outcome["code"] in _FINE:
+                break
+            failed.append(outcome)
+        if failed:
+            yield _failed(command, failed, file)
+
+
+def _failed(command: str, failed: list[Mapping[str, Any]], file: str) -> Finding:
+    last = failed[0]
+    same = sum(1 for outcome in failed if outcome["code"] == last["code"])
+    of_all = "" if same == len(failed) else f" (of {len(failed)} that failed)"
+    runs = "the last scheduled run" if same == 1 else f"the last {plural(same, 'scheduled run')}"
+    since = f", since {failed[-1].get('time')}" if len(failed) > 1 else f", at {last.get('time')}"
+    why = f": {last['message']}" if last.get("message") else ""
+    again = "prune --dry-run" if command == "prune" else command
+    message = f"{runs} of {command} ended {last['code']}{of_all}{since}{why}".rstrip(".")
+    return Finding("warning", "failed-runs", message, f"{of_file(again, file)} says why at a terminal.")

@@ -1,0 +1,245 @@
+"""The use case undo: find the run in the log, plan on today's bytes, show and ask, plan again under the lock, write.
+
+`commands/undo.py` calls it for each memory file. A dry run ends with the plan: no lock, no folder, nothing written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from memttl.core.changes import Key as SettingKey
+from memttl.core.inverse import Key
+from memttl.core.model import UserSettings
+from memttl.core.near import near
+from memttl.core.past_runs import PastRun, run_named, runs_of
+from memttl.core.selection import match_names
+from memttl.core.undo import UndoPlan, plan_undo, undo_events
+from memttl.core.undo_items import Item, UndoItems, undo_items
+from memttl.core.undo_outcome import UndoOutcome
+from memttl.errors import Foreign, UsageError
+from memttl.files import audit
+from memttl.files.archive_mark import refuse_archive
+from memttl.files.backups import backup_of_run
+from memttl.files.before_run import settled
+from memttl.files.knowledge import knowledge_of
+from memttl.files.looking import Moment
+from memttl.files.pace import DEFAULT_PACE, Pace
+from memttl.files.rewriting import Rewrite, Rewriting, read_as_it_is, rewrite
+from memttl.files.snapshot import Snapshot, read_only_warning, refuse_hard_links, refuse_read_only
+from memttl.files.state import State, state_of
+from memttl.files.writing import Options
+from memttl.settings import Settings
+
+if TYPE_CHECKING:
+    from memttl.files.archiving import ToArchive
+
+
+class Request(NamedTuple):
+    """What the user asked of an undo: `run` None means the last that removed something and is not undone.
+
+    `entities` and `tiers` narrow it; `pace` is for tests.
+    """
+
+    run: str | None = None
+    entities: tuple[str, ...] = ()
+    tiers: tuple[str, ...] = ()
+    pin: bool = True
+    dry_run: bool = False
+    break_hard_links: bool = False
+    pace: Pace = DEFAULT_PACE
+
+
+def undo(
+    settings: Settings,
+    request: Request,
+    *,
+    ask: Callable[[UndoOutcome], bool] | None = None,
+    step: Callable[[str], None] = lambda _: None,
+) -> UndoOutcome:
+    """Plan the undo of one run on today's memory file and, unless it is a dry run, apply what `ask` approves.
+
+    `ask` is shown the outcome as planned (None: it is approved beforehand); `step` is called with the name of each
+    step of the write.
+
+    Raises:
+        UnknownRun: the audit log knows no such run.
+        MemttlError: what was not done.
+    """
+    state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
+    options = Options(pace=request.pace, step=step)
+    told = [*settings.warnings, *settled(state, lambda: options, writes=not request.dry_run)]
+    snapshot = read_as_it_is(state)
+    chosen, plan, warnings = _planned(state, request, snapshot.data)
+    told += warnings
+    outcome = UndoOutcome(settings.named, settings.now_here, plan, dry_run=request.dry_run, warnings=tuple(told))
+    if plan is None:
+        return outcome._replace(nothing=_why_nothing(chosen))
+    outcome = outcome._replace(warnings=(*told, *plan.warnings))
+    if plan.does_nothing:
+        return outcome
+    if not request.break_hard_links:
+        refuse_hard_links(snapshot, state.beside)
+    if request.dry_run:
+        return outcome._replace(warnings=(*outcome.warnings, *read_only_warning(snapshot)))
+    refuse_read_only(snapshot)
+    if ask is not None and not ask(outcome):
+        return outcome._replace(declined=True)
+    return _write(settings, request, state, snapshot, outcome, plan, options)
+
+
+def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | None, UndoPlan | None, list[str]]:
+    """Give the run that is meant, the plan of its undo (None where there is nothing to undo), and warnings."""
+    _refuse_encoded(data)
+    runs = runs_of(audit.read_events(state.audit))
+    with knowledge_of(state, must_know=False) as knowledge:
+        asked = {(s.entity, s.digest): s.asked for s in knowledge.settings}
+        warnings = list(knowledge.warnings)
+    if request.run is not None:
+        run = run_named(runs, request.run)
+        return run, _plan_of(state, run, request, data, asked) if _can_be_undone(run) else None, warnings
+    for run in reversed(runs):
+        if run.removed and not run.undone_by:
+            plan = _plan_of(state, run, request, data, asked)
+            if not plan.does_nothing or plan.lost:
+                return run, plan, warnings
+    return None, None, warnings
+
+
+def _can_be_undone(run: PastRun) -> bool:
+    if run.command == "forget":
+        raise UsageError(f"The run {run.run} forgot something for good, which cannot be undone; nothing was done.")
+    return bool(run.removed or run.restored)
+
+
+def _why_nothing(run: PastRun | None) -> str:
+    if run is None:
+        return "no run in the audit log has removed anything that is not undone already"
+    if run.applied is None:
+        return f"the run {run.run} ({run.command}) has not ended; the next one that writes settles it"
+    if not run.applied:
+        return f"the run {run.run} ({run.command}) was not applied, so that it changed nothing"
+    return f"the run {run.run} ({run.command}) removed nothing"
+
+
+def _plan_of(
+    state: State,
+    run: PastRun,
+    request: Request,
+    data: bytes,
+    asked: dict[SettingKey, UserSettings],
+    approved: Counter[Key] | None = None,
+) -> UndoPlan:
+    items = _items(state, run, request)
+    return plan_undo(data, run, items, asked, pin=request.pin, approved=approved)
+
+
+def _items(state: State, run: PastRun, request: Request) -> UndoItems:
+    found = undo_items(run, partial(backup_of_run, state.backups, run.run), lambda _: True)
+    if not (request.entities or request.tiers):
+        return found
+    all_items = (*found.back.observations, *found.out.observations)
+    return undo_items(run, partial(backup_of_run, state.backups, run.run), _filter(all_items, request))
+
+
+def _filter(items: Sequence[Item], request: Request) -> Callable[[Item], bool]:
+    """Give what tells the observations that --entity and --tier mean, among those of the run."""
+    names = frozenset(item.entity for item in items)
+    tiers = sorted({item.tier for item in items if item.tier is not None})
+    for tier in request.tiers:
+        if tier not in tiers:
+            raise UsageError(
+                f"This run moved nothing of a tier {tier!r}{near(tier, tiers)}; nothing was done.",
+                hint=f"It moved: {', '.join(tiers) or 'nothing that has a tier'}.",
+            )
+    chosen = frozenset[str]().union(*(match_names(name, names) for name in request.entities))
+
+    def is_meant(item: Item) -> bool:
+        return (not request.entities or item.entity in chosen) and (not request.tiers or item.tier in request.tiers)
+
+    return is_meant
+
+
+def _refuse_encoded(data: bytes) -> None:
+    """Refuse bytes that are no lines of UTF-8 at all: what is put back would be lost among them."""
+    from memttl.core.foreign import foreign_encoding
+
+    found = foreign_encoding(data)
+    if found is not None:
+        raise Foreign(
+            f"The memory file {found[0]}, so nothing can be put back into it; nothing was done.", hint=found[1]
+        )
+
+
+def _write(
+    settings: Settings,
+    request: Request,
+    state: State,
+    snapshot: Snapshot,
+    outcome: UndoOutcome,
+    shown: UndoPlan,
+    options: Options,
+) -> UndoOutcome:
+    """Write what was approved, planned again on what is there and known by then."""
+    plan = shown
+    is_partial = bool(request.entities or request.tiers)
+
+    def make(now: Snapshot) -> Rewrite | None:
+        nonlocal plan
+        plan = _plan_again(state, request, now.data, shown)
+        if plan.does_nothing:
+            return None
+        begin = {"undoes": plan.run.run, **({"partial": True} if is_partial else {}), **_archive_of(plan.run)}
+        events = partial(undo_events, plan, with_text=settings.policy.audit_text)
+        archive = _to_archive(settings, plan)
+        return Rewrite(
+            plan.inverse.data, events, plan.inverse.keys, begin, sets=bool(plan.settings), to_archive=archive
+        )
+
+    done = rewrite(
+        Rewriting(
+            state=state,
+            command="undo",
+            policy=settings.policy,
+            moment=Moment(settings.now, settings.clock),
+            make=make,
+            options=options,
+            progress=settings.progress,
+            break_hard_links=request.break_hard_links,
+        ),
+        snapshot.stat,
+    )
+    backup = str(done.backup) if done.run is not None else None
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *done.warnings)))
+    return outcome._replace(plan=plan, run=done.run, backup=backup, warnings=warnings)
+
+
+def _archive_of(run: PastRun) -> dict[str, str]:
+    """Give the field that names the archive from which goes what is put back; none where the run archived nothing."""
+    name = run.begin.get("archive")
+    return {"archive": name} if isinstance(name, str) else {}
+
+
+def _to_archive(settings: Settings, plan: UndoPlan) -> ToArchive | None:
+    """An undo of an undo takes away what that one put back, and the archive holds it again."""
+    if settings.archive is None or not (plan.inverse.out or plan.inverse.lines_out):
+        return None
+    from memttl.core.archive import entries_of
+    from memttl.files.archiving import Archive, ToArchive, name_in_log  # here: most policies name none
+
+    if _archive_of(plan.run) != {"archive": name_in_log(settings.archive, settings.memory)}:
+        return None
+    archive = Archive(settings.archive, settings.clock, settings.policy.archive_max_age)
+    return ToArchive(archive, lambda: entries_of(undo_events(plan, "", with_text=True)))
+
+
+def _plan_again(state: State, request: Request, data: bytes, shown: UndoPlan) -> UndoPlan:
+    """Plan on what is there and known under the lock: a text may have been forgotten while the question waited."""
+    _refuse_encoded(data)
+    run = run_named(runs_of(audit.read_events(state.audit)), shown.run.run)
+    with knowledge_of(state, must_know=False) as knowledge:
+        asked = {(s.entity, s.digest): s.asked for s in knowledge.settings}
+    return _plan_of(state, run, request, data, asked, shown.inverse.keys)
