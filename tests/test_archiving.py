@@ -7,6 +7,7 @@ import os
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from archives import EXPIRED, POLICY, archive_of, entity, graph, laid, run
@@ -366,3 +367,11 @@ def test_a_killed_undo_is_settled_with_the_archive(tmp_path: Path) -> None:
         restored = {"event": "restored", "run": "beef", "entity": "E", "raw_digest": digest}
         settle(session, begin, applied=True, events=[restored])
     assert graph(archive_of(path)) == [("E", [Y])]
+
+
+def test_doctor_says_what_an_archive_is_and_misses_no_ledger(tmp_path: Path) -> None:
+    path = laid(tmp_path, entity([X]))
+    run(path)
+    found = json.loads(memttl("doctor", "--json", "--file", archive_of(path)).stdout)["findings"]
+    named = {finding["name"] for finding in found}
+    assert ("archive" in named, "ledger-missing" in named) == (True, False)
