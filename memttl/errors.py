@@ -133,7 +133,7 @@ class NoMemoryFile(MemttlError):
 
 
 class CannotCreate(MemttlError):
-    """A backup, the audit log or the new version of the memory file could not be written."""
+    """A backup, the audit log, the archive or the new version of the memory file could not be written."""
 
     exit_code = ExitCode.CANNOT_CREATE
 
@@ -173,6 +173,10 @@ class NoPermission(MemttlError):
     """The operating system forbids it, or the write path refuses this file."""
 
     exit_code = ExitCode.NO_PERMISSION
+
+
+class IsArchive(NoPermission):
+    """The file is an archive, which keeps what was removed from another one."""
 
 
 class BadPolicy(MemttlError):

@@ -35,7 +35,8 @@ class Given(NamedTuple):
 class Settings(NamedTuple):
     """One memory file and all that goes with it: `named` is the path as given, `memory` with links resolved.
 
-    `state_elsewhere` is a folder for ledger, backups and audit log, None for beside the file; `clock` is the machine's
+    `state_elsewhere` is a folder for ledger, backups and audit log, None for beside the file; `archive` keeps what is
+    removed, None where the policy names none; `clock` is the machine's
     instant, and `now_is_later` true when the user named one after it. `progress` is told how far long work has come.
     `bad_policy` is what is wrong with the policy, where the built-in one stands in for it (`resolve_anyway`).
     """
@@ -49,6 +50,7 @@ class Settings(NamedTuple):
     state_elsewhere: Path | None
     warnings: tuple[str, ...] = ()
     progress: Progress = no_progress
+    archive: Path | None = None
     bad_policy: BadPolicy | None = None
 
     @property
@@ -163,6 +165,7 @@ def _resolve(named: str, given: Given, environ: Mapping[str, str], clock: dateti
         clock=clock,
         state_elsewhere=elsewhere,
         warnings=_warnings(named, memory, is_npx=is_npx),
+        archive=_archive(named, memory, policy, elsewhere),
     )
 
 
@@ -284,11 +287,26 @@ def _state_elsewhere(named: str, memory: Path, policy: Policy, environ: Mapping[
 
 def _policy_state(named: str, memory: Path, policy: Policy) -> Path:
     assert policy.state_dir is not None
-    folder = Path(os.path.realpath(memory.parent / os.path.expanduser(policy.state_dir)))
+    return _named_path(named, memory, policy, "state.dir", policy.state_dir)
+
+
+def _archive(named: str, memory: Path, policy: Policy, elsewhere: Path | None) -> Path | None:
+    """Give the archive's path, links resolved; it may be `memory` itself, where the archive is looked at."""
+    if policy.archive_path is None:
+        return None
+    path = _named_path(named, memory, policy, "archive.path", policy.archive_path)
+    if ".memttl" in path.parts or (elsewhere is not None and path.is_relative_to(elsewhere)):
+        problem = f'archive.path = "{policy.archive_path}": that lies in memttl\'s state folder'
+        raise BadPolicy(policy.where, (problem,))
+    return path
+
+
+def _named_path(named: str, memory: Path, policy: Policy, key: str, text: str) -> Path:
+    path = Path(os.path.realpath(memory.parent / os.path.expanduser(text)))
     # the policy's own text names nothing outside, but a link in a cloned repository may lead anywhere
-    if _lies_beside(policy.where, named) and not folder.is_relative_to(memory.parent):
-        raise BadPolicy(policy.where, (f'state.dir = "{policy.state_dir}": a link leads out of the folder',))
-    return folder
+    if _lies_beside(policy.where, named) and not path.is_relative_to(memory.parent):
+        raise BadPolicy(policy.where, (f'{key} = "{text}": a link leads out of the folder',))
+    return path
 
 
 def _warnings(named: str, memory: Path, *, is_npx: bool) -> tuple[str, ...]:

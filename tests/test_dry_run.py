@@ -22,7 +22,8 @@ EXIT_CODES = {f"memory/{name}": row["exit"] for name, row in EXPECTED.items()}
 EXIT_CODES |= {f"from-servers/{path.name}": 65 for path in sorted((FIXTURES / "from-servers").glob("*.jsonl"))}
 every_fixture = pytest.mark.parametrize("name", EXIT_CODES)
 PRUNE_KEYS = [
-    "schema", "file", "now", "dry_run", "applied", "run", "backup", "counts", "removed", "refusals", "warnings",
+    "schema", "file", "now", "dry_run", "applied", "run", "backup", "archive", "counts", "removed", "refusals",
+    "warnings",
 ]  # fmt: skip
 COUNT_KEYS = [
     "entities", "relations", "observations", "expired", "removed", "review_due", "unknown_age", "pinned",

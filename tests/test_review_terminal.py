@@ -325,8 +325,8 @@ def test_the_document_alone_stands_on_stdout(memory: Path) -> None:
     dialogue.say("y", to=APPLY)
     document = json.loads(dialogue.end().stdout)
     assert list(document) == [
-        "schema", "file", "now", "dry_run", "recorded", "applied", "settings_run", "run", "backup", "counts", "changes",
-        "removed", "refusals", "warnings",
+        "schema", "file", "now", "dry_run", "recorded", "applied", "settings_run", "run", "backup", "archive", "counts",
+        "changes", "removed", "refusals", "warnings",
     ]  # fmt: skip
     assert (document["applied"], document["recorded"]) == (True, True)
     assert document["counts"] == {

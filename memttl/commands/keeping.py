@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from memttl.errors import ExitCode, MemttlError
+from memttl.errors import ExitCode, IsArchive, MemttlError
 from memttl.files.outcomes import keep_outcome
 from memttl.files.state import state_of
 from memttl.settings import Given, resolve_anyway
@@ -28,6 +28,8 @@ def keeping(result_of: Callable[[str], R], command: str, given: Given, faces: Fa
     def act(name: str) -> R:
         try:
             result = result_of(name)
+        except IsArchive:
+            raise  # an archive has no runs; a timer's glob meets it every time
         except MemttlError as e:
             _keep(name, given, command, e.exit_code, e.message)
             raise

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import can_ask, put, say
 from memttl.core.progress import Progress, no_progress
-from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, MemttlError
-from memttl.report.documents import error_document, of_files, to_text
+from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, IsArchive, MemttlError
+from memttl.report.documents import SCHEMA, error_document, of_files, to_text
 from memttl.report.text import visible
 from memttl.settings import Given, Settings, memory_files, resolve
 
@@ -36,6 +36,11 @@ class Faces(NamedTuple):
     emit: Callable[[str, bool], None] = lambda text, _complete: put(text)
 
 
+class _PassedOver(NamedTuple):
+    name: str
+    error: IsArchive
+
+
 def over_files(
     given: Given,
     output: Output,
@@ -49,7 +54,8 @@ def over_files(
 
     With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
     it is raised for `cli.py` to print. `kept_as` is the command's name where the outcome of a run that nobody watches
-    is to be kept.
+    is to be kept. An archive that a glob has met beside others is passed over where the use case refuses archives: it
+    is no error that `*.jsonl` meets one.
     """
     names = memory_files(given, os.environ)
     with _progress(output) as progress:
@@ -57,7 +63,23 @@ def over_files(
         def act(name: str) -> R:
             return _one(name, given, output, use_case, progress, resolver)
 
-        return _each(names, output, faces, progress, _kept(act, kept_as, given, faces))
+        kept = _kept(act, kept_as, given, faces)
+
+        def result_of(name: str) -> R | _PassedOver:
+            try:
+                return kept(name)
+            except IsArchive as e:
+                if len(names) > 1 and not _is_named(name, given):
+                    return _PassedOver(name, e)
+                raise
+
+        return _each(names, output, faces, progress, result_of)
+
+
+def _is_named(name: str, given: Given) -> bool:
+    """Say whether somebody has named this file, which a glob may have met as well."""
+    texts = given.file or [os.environ.get("MEMTTL_FILE", "")]
+    return os.path.realpath(name) in {os.path.realpath(os.path.expanduser(text)) for text in texts if text}
 
 
 def _kept(act: Callable[[str], R], kept_as: str, given: Given, faces: Faces) -> Callable[[str], R]:
@@ -82,6 +104,7 @@ def _each(
     codes: list[ExitCode] = []
     documents: list[dict[str, Any]] = []
     results: list[Any] = []
+    passed: list[_PassedOver] = []
     for name in names:
         try:
             result = result_of(name)
@@ -95,6 +118,12 @@ def _each(
             if e.exit_code == ExitCode.INTERRUPTED:
                 break
             continue
+        if isinstance(result, _PassedOver):
+            passed.append(result)
+            documents.append({"schema": SCHEMA, "file": name, "skipped": result.error.message})
+            if not (output.json or output.quiet):
+                say(f"memttl: passed over: {visible(result.error.message)}")
+            continue
         progress("preparing the result", 0, None)
         results.append(result)
         codes.append(faces.code(result))
@@ -103,10 +132,13 @@ def _each(
             _print(partial(faces.show, result), documents[-1:])
         elif output.quiet and not output.json and codes[-1] == ExitCode.LIMIT:
             say("\n".join(f"memttl: {visible(name)}: {visible(r)}" for r in documents[-1]["refusals"]))
+    if not codes:
+        raise passed[0].error  # nothing but archives
+    is_complete = len(results) + len(passed) == len(names)
     if output.json:
-        _print(lambda: faces.emit(to_text(of_files(documents)), len(results) == len(names)), documents)
+        _print(lambda: faces.emit(to_text(of_files(documents)), is_complete), documents)
     elif results:
-        _print(lambda: faces.show_all(results, len(results) == len(names)), documents)
+        _print(lambda: faces.show_all(results, is_complete), documents)
     return max(codes)
 
 

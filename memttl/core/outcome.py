@@ -13,6 +13,7 @@ class PruneOutcome(NamedTuple):
     """What one prune came to. `file` is the path as named; `run` and `backup` are None unless applied.
 
     `dry_run`: it could not have written; `check`: a dry run for scripts; `declined`: its question was answered no.
+    `archive` is the path of what keeps what goes, None where the policy names none.
     `first_seen` counts the observations that the ledger met for the first time.
     """
 
@@ -25,6 +26,7 @@ class PruneOutcome(NamedTuple):
     declined: bool = False
     run: str | None = None
     backup: str | None = None
+    archive: str | None = None
     first_seen: int = 0
     warnings: tuple[str, ...] = ()
 

@@ -28,7 +28,8 @@ class ReviewOutcome(NamedTuple):
     """What one review came to. `file` is the path as named; `plan` is that of the drops, None where there are none.
 
     `settings_run` and `run` are the names in the audit log of the change of settings and of the removal, None unless
-    recorded and applied; `refusals` say why nothing may be dropped.
+    recorded and applied; `archive` keeps what is dropped, None where the policy names none; `refusals` say why
+    nothing may be dropped.
     """
 
     file: str
@@ -41,6 +42,7 @@ class ReviewOutcome(NamedTuple):
     settings_run: str | None = None
     run: str | None = None
     backup: str | None = None
+    archive: str | None = None
     refusals: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

@@ -17,11 +17,14 @@ from memttl.core.checkup_log import check_backups, check_outcomes, newest_time
 from memttl.core.findings import Finding, of_file, several
 from memttl.errors import AS_IT_WAS, CannotCreate, LedgerDamaged, LedgerLost, MemttlError
 from memttl.files import audit
+from memttl.files.archive_mark import archive_of
 from memttl.files.checkup import Place
 from memttl.files.held import holder_of
 from memttl.files.leftovers import left_behind
 from memttl.files.outcomes import read_outcomes
 from memttl.files.state import FOLDER, State, read_own, refuse_another_folder
+
+_ARCHIVE_HELP = "`memttl search --file` finds all that it holds."
 
 
 def check_state_folder(place: Place) -> Iterator[Finding]:
@@ -115,6 +118,10 @@ def check_ledger(place: Place) -> Iterator[Finding]:
     from memttl.files.ledger_open import ledger_to_read  # SQLite
 
     state, damage = place.state, ""
+    names = archive_of(state)
+    if names:  # it has no ledger: its entries are dated in its log
+        yield Finding("note", "archive", f"this file is the archive of {' and '.join(names)}", _ARCHIVE_HELP)
+        return
     if not os.path.lexists(state.kept):
         return
     try:

@@ -1,4 +1,4 @@
-"""One attempt to write one run's change, step by step: old version kept, backup, new version, `begin`, swap, `end`.
+"""One attempt at one run's change, step by step: old version kept, backup, new version, `begin`, archive, swap, `end`.
 
 `writing.py` calls `commit` under the lock and tries anew where a stranger wrote meanwhile. The steps have names, so
 that tests can play the stranger or kill the run between any two. Whatever interrupts it, the memory file is the whole
@@ -25,11 +25,12 @@ from memttl.files.state import own_file, refusal
 from memttl.files.swap import Attempt, Changed, swap
 
 if TYPE_CHECKING:
+    from memttl.files.archiving import ToArchive
     from memttl.files.writing import Session
 
 # every name that `step` is called with, in order; "leased" on rung A alone, "linked" on rung C alone
 STEPS = (
-    *("start", "old version kept", "backup written", "new version written", "begin logged"),
+    *("start", "old version kept", "backup written", "new version written", "begin logged", "archived"),
     *("leased", "verified", "before exchange", "linked", "exchanged", "settled"),
     *("synced", "released", "end logged"),
 )
@@ -39,7 +40,8 @@ class Change(NamedTuple):
     """What one run wants written: the new bytes, the fields of its `begin`, and one event for each removal.
 
     `key` is equal for changes that remove the same: then a further try needs no further lines in the log, and the
-    events are not asked for. `sets`: some of the events change settings, too.
+    events are not asked for. `sets`: some of the events change settings, too. `to_archive` is what goes and is to be
+    kept, where there is an archive.
     """
 
     run: str
@@ -48,6 +50,7 @@ class Change(NamedTuple):
     removals: Callable[[], Sequence[dict[str, Any]]]
     key: Any
     with_backup: bool = True
+    to_archive: ToArchive | None = None
     sets: bool = False
 
 
@@ -97,13 +100,17 @@ class _Writer:
         step("backup written")
         self._write_new_version(live)
         step("new version written")
-        self._log_begin()
+        is_new = self._log_begin()
         step("begin logged")
+        if is_new:
+            self._archive()
+        step("archived")
         swap(self.attempt, self.session.rung, self.session.pace, step)
         self._sync()
         step("synced")
         self.close()
         step("released")
+        self._take_out_of_archive()
         self._log_end()
         step("end logged")
         return self.backup
@@ -160,14 +167,32 @@ class _Writer:
     def _backup_name(self) -> str | None:
         return self.backup.name if self.backup is not None else None
 
-    def _log_begin(self) -> None:
-        """Log the run's begin and its removals, unless an earlier try of the same removals has."""
+    def _take_out_of_archive(self) -> None:
+        """What an undo has put back goes from the archive; before the `end`, so that a kill here is settled."""
+        if not (self.change.begin.get("undoes") and self.change.begin.get("archive")):
+            return
+        from memttl.files.archiving import settle
+
+        begin = {**self.change.begin, "run": self.change.run}
+        settle(self.session, begin, applied=True, events=self.change.removals())
+
+    def _log_begin(self) -> bool:
+        """Log the run's begin and its removals, unless an earlier try of the same removals has; say whether it did."""
         begun = (self.change.run, self.change.key)
         if self.session.begun == begun:
-            return
+            return False
         fields = {"write": self.journal.n, "backup": self._backup_name(), **self.change.begin}
         begin = {"event": "begin", "run": self.change.run, "time": timestamp(), **fields}
         self.session.log_begin(begun, [begin, *self.change.removals()])
+        return True
+
+    def _archive(self) -> None:
+        """Keep what goes; after the `begin`, which tells whose it is where this run is killed and was not applied."""
+        if self.change.to_archive is None:
+            return
+        from memttl.files.archiving import keep  # here: most policies name no archive
+
+        keep(self.session, self.change.to_archive, self.change.run)
 
     def _log_end(self) -> None:
         new_digest = self.snapshot._replace(data=self.change.data).digest

@@ -17,6 +17,7 @@ from memttl.core.classify import KnownOf
 from memttl.core.model import NOTHING_KNOWN, NOTHING_SET, Known
 from memttl.core.progress import Progress, no_progress
 from memttl.errors import AS_IT_WAS, LedgerDamaged, LedgerLost
+from memttl.files.archive_mark import archive_of
 from memttl.files.state import State, mark_ledger, refusal, refuse_another_folder
 
 if TYPE_CHECKING:  # SQLite is imported where there is a ledger
@@ -126,6 +127,9 @@ def knowledge_of(state: State, *, must_know: bool) -> Iterator[Knowledge]:
         LedgerLost: the ledger is lost and cannot be rebuilt (with `must_know`).
         MemttlError: the ledger or the audit log cannot be opened, or a newer memttl wrote it.
     """
+    if archive_of(state):  # it has no ledger, and its log is of another kind
+        yield Knowledge(state)
+        return
     try:
         refuse_another_folder(state)
     except LedgerLost as e:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from memttl.core.classify import day_reader, days_removed
@@ -14,6 +15,7 @@ from memttl.core.policy import Policy
 from memttl.core.progress import Progress, no_progress
 from memttl.errors import Interrupted, MemttlError
 from memttl.files.after_run import tidy
+from memttl.files.archiving import Archive
 from memttl.files.knowledge import Knowledge, knowledge_of, ledger_of
 from memttl.files.lock import locked
 from memttl.files.looking import Moment, look_in_bytes
@@ -28,7 +30,7 @@ PlanOf = Callable[[bytes, Approval | None], Plan]
 class Pruning(NamedTuple):
     """What a use case removes by. `plan_with` is given what is known under the lock, and gives what plans by it.
 
-    `command` is its name in the audit log; `check` refuses files that may not be written.
+    `command` is its name in the audit log; `check` refuses files that may not be written; `archive` keeps what goes.
     """
 
     state: State
@@ -37,6 +39,7 @@ class Pruning(NamedTuple):
     moment: Moment
     plan_with: Callable[[Knowledge], PlanOf]
     check: Callable[[Snapshot], None]
+    archive: Path | None = None
     options: Options = Options()
     progress: Progress = no_progress
 
@@ -100,7 +103,15 @@ def _removal(pruning: Pruning, knowledge: Knowledge) -> Removal:
         now=pruning.moment.now,
         plan_of=pruning.plan_with(knowledge),
         check=pruning.check,
+        archive=_archive(pruning),
     )
+
+
+def _archive(pruning: Pruning) -> Archive | None:
+    if pruning.archive is None:
+        return None
+    # by the machine's clock, as backups are thinned: what goes from here is gone
+    return Archive(pruning.archive, pruning.moment.clock, pruning.policy.archive_max_age)
 
 
 def _keep_look(pruning: Pruning, snapshot: Snapshot, data: bytes, pruned: Pruned) -> Pruned:

@@ -201,6 +201,10 @@ def _settle_log(session: Session) -> None:
     applied = old is not None
     if old is not None and begin.get("backup"):
         _secure_backup(session, session.state.backups / Path(str(begin["backup"])).name, old)
+    if begin.get("archive"):
+        from memttl.files.archiving import settle  # here: most policies name no archive
+
+        settle(session, begin, applied=applied, events=events[events.index(begin) :])
     backup = begin.get("backup") if applied else None
     end = {"event": "end", "run": begin.get("run"), "time": timestamp(), "applied": applied, "backup": backup}
     settings = settings_logged(_lines_of(events, begin), str(begin.get("command")), timestamp()) if applied else ()

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memttl.core.apply import apply_plan
+from memttl.core.archive import entries_of
 from memttl.core.plan import Approval, Plan
 from memttl.core.policy import Policy
 from memttl.core.records import begin_again, begin_fields, events_again, removal_events
 from memttl.core.replan import Replanner
 from memttl.errors import Interrupted
+from memttl.files.archiving import Archive, ToArchive, name_in_log
 from memttl.files.commit import Change
 from memttl.files.snapshot import Snapshot, read_once, read_settled
 from memttl.files.writing import Session
@@ -27,7 +29,10 @@ _NOTHING = Approval(Counter(), Counter())
 
 
 class Removal(NamedTuple):
-    """What a use case removes by: `plan_of` plans within an approval, `check` refuses files that may not be written."""
+    """What a use case removes by: `plan_of` plans within an approval, `check` refuses files that may not be written.
+
+    `archive` keeps what goes; None where the policy names none.
+    """
 
     command: str
     memory: Path
@@ -35,6 +40,7 @@ class Removal(NamedTuple):
     now: datetime
     plan_of: Callable[[bytes, Approval | None], Plan]
     check: Callable[[Snapshot], None]
+    archive: Archive | None = None
 
 
 class Removed(NamedTuple):
@@ -115,7 +121,10 @@ def _again(run: str, done: Plan, removal: Removal) -> Callable[[], tuple[Change,
         if change.key == _NOTHING:
             return None
         again = change._replace(
-            begin=begin_again(change.begin), removals=lambda: events_again(change.removals()), with_backup=False
+            begin=begin_again(change.begin),
+            removals=lambda: events_again(change.removals()),
+            with_backup=False,
+            to_archive=None,  # it is there already
         )
         return again, snapshot, change.key.observations.total()
 
@@ -142,11 +151,15 @@ def _change(
     new: bytes, run: str, snapshot: Snapshot, removal: Removal, gone: Approval, plan_of: Callable[[], Plan]
 ) -> Change:
     """Give the change; its lines for the log are made only if they are asked for."""
-    policy = removal.policy
+    policy, archive = removal.policy, removal.archive
 
-    def events() -> list[dict[str, Any]]:
-        return removal_events(snapshot.data, plan_of(), run, with_text=policy.audit_text)
+    def events(*, with_text: bool = policy.audit_text) -> list[dict[str, Any]]:
+        return removal_events(snapshot.data, plan_of(), run, with_text=with_text)
 
     file = str(removal.memory)
     begin = begin_fields(removal.command, snapshot.digest, new, file=file, now=removal.now, policy=policy)
-    return Change(run, new, begin, events, gone)
+    if archive is None:
+        return Change(run, new, begin, events, gone)
+    begin["archive"] = name_in_log(archive.path, removal.memory)
+    to_archive = ToArchive(archive, lambda: entries_of(events(with_text=True)))
+    return Change(run, new, begin, events, gone, to_archive=to_archive)

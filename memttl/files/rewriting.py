@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memttl.core.classify import day_reader
 from memttl.core.memory import read_lines
@@ -28,12 +28,16 @@ from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard
 from memttl.files.state import State, own_file, refusal
 from memttl.files.writing import Options, Session, writing
 
+if TYPE_CHECKING:  # most policies name no archive
+    from memttl.files.archiving import ToArchive
+
 
 class Rewrite(NamedTuple):
     """What is to be written in place of the bytes that it was made from.
 
     `events` are the lines of the audit log, given the run's name; `key` is equal for rewrites that do the same; `begin`
-    holds further fields of the run's `begin`; `sets`: some of the events change settings, too.
+    holds further fields of the run's `begin`; `sets`: some of the events change settings, too; `to_archive` as in
+    `Change`.
     """
 
     data: bytes
@@ -41,6 +45,7 @@ class Rewrite(NamedTuple):
     key: Any
     begin: dict[str, Any]
     sets: bool = False
+    to_archive: ToArchive | None = None
 
 
 class Rewriting(NamedTuple):
@@ -180,7 +185,7 @@ def _change(rewriting: Rewriting, run: str, snapshot: Snapshot, made: Rewrite) -
         policy=rewriting.policy,
     )
     begin = {**fields, **made.begin}
-    return Change(run, made.data, begin, lambda: made.events(run), made.key, sets=made.sets)
+    return Change(run, made.data, begin, lambda: made.events(run), made.key, sets=made.sets, to_archive=made.to_archive)
 
 
 def _look_again(session: Session, rewriting: Rewriting, run: str, before: bytes, data: bytes) -> None:

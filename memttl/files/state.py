@@ -218,6 +218,21 @@ def own_file(path: Path, like: os.stat_result) -> None:
     _own(path, like, stat.S_IMODE(like.st_mode) & 0o666 | 0o600)
 
 
+def narrow(path: Path, like: os.stat_result) -> None:
+    """Take from a file what the memory file does not give: another owner, wider permissions, rights by a list.
+
+    Raises:
+        NoPermission: the memory file belongs to somebody else.
+        OSError: as `chmod`.
+    """
+    found = path.lstat()
+    mode = stat.S_IMODE(found.st_mode) & (stat.S_IMODE(like.st_mode) | 0o600) & 0o777
+    has_list = hasattr(os, "listxattr") and "system.posix_acl_access" in os.listxattr(path, follow_symlinks=False)
+    is_like = (found.st_uid, found.st_gid) == (like.st_uid, like.st_gid)
+    if has_list or not is_like or mode != stat.S_IMODE(found.st_mode):
+        _own(path, like, mode)
+
+
 def read_own(path: Path, *, after: int = 0) -> bytes:
     """Read a file of ours, from the byte `after` on; b"" where there is none.
 

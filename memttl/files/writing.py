@@ -61,6 +61,7 @@ class Session:
         self.is_recovering = False
         self.started = datetime.now(UTC)
         self.begun: tuple[str, object] | None = None  # the run whose `begin` has no `end` yet, and what it removes
+        self.archived_in: Path | None = None  # the archive that holds what that run removes
         self._number = 0
         mount = mount_of(memory.fd) if memory.fd is not None else None
         self.fs_type = mount.fs_type if mount else None
@@ -82,8 +83,10 @@ class Session:
         """Log the begin of a write, synced; one of a try that came to nothing is ended by the way.
 
         Raises:
-            CannotCreate, NoPermission: the audit log cannot be written.
+            MemttlError: the audit log cannot be written, or the archive where such a try had put something in.
         """
+        if self.begun is not None and self.begun[0] != begun[0]:
+            self._give_up()
         audit.append(self.state.audit, [*self._end({"applied": False}), *events], self.like)
         self.begun = begun
 
@@ -91,8 +94,19 @@ class Session:
         """Log the end of the write that has begun, if one has, and what it set; raises as `log_begin`."""
         events = self._end(fields)
         if events:
+            if fields.get("applied") is not True:
+                self._give_up()
             audit.append(self.state.audit, [*settings, *events], self.like)  # a torn write must not lose a pin
-            self.begun = None
+            self.begun = self.archived_in = None
+
+    def _give_up(self) -> None:
+        """Before a run is said to have come to nothing: what it has archived goes again."""
+        if self.archived_in is None or self.begun is None:
+            return
+        from memttl.files.archiving import give_up
+
+        give_up(self, self.archived_in, self.begun[0])
+        self.archived_in = None
 
     def _end(self, fields: dict[str, Any]) -> list[dict[str, Any]]:
         if self.begun is None:

@@ -55,6 +55,7 @@ def prune_document(outcome: PruneOutcome) -> dict[str, Any]:
         "applied": outcome.applied,
         "run": outcome.run,
         "backup": outcome.backup,
+        "archive": outcome.archive,
         "counts": outcome.plan.counts._asdict(),
         "removed": [verdict_document(v) for v in outcome.plan.removals],
         "refusals": list(outcome.plan.refusals),

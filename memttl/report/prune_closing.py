@@ -34,6 +34,8 @@ def _closing(outcome: PruneOutcome, *, with_plan: bool) -> Iterator[str]:
         yield from _nothing(outcome)
     elif with_plan or not outcome.declined:
         yield _totals(outcome)
+    if outcome.archive and plan.removals and not plan.refusals and (with_plan or outcome.applied):
+        yield f"What goes {'is' if outcome.applied else 'would be'} kept in {outcome.archive}."
     if with_plan:
         yield from _reviews(outcome)
     if plan.waiting and plan.removals:

@@ -219,6 +219,7 @@ def _closing(outcome: ReviewOutcome) -> Iterator[str]:
     elif outcome.run is not None:
         yield f"Dropped {plural(len(outcome.removals), 'observation')} of {outcome.file}."
         yield run_words(outcome.run, outcome.backup)
+        yield from [f"What was dropped is kept in {outcome.archive}"] if outcome.archive else []
     elif outcome.dry_run and not outcome.does_nothing:
         yield "Dry run: nothing was written."
     elif outcome.plan is not None:

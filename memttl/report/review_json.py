@@ -22,6 +22,7 @@ def review_document(outcome: ReviewOutcome) -> dict[str, Any]:
         "settings_run": outcome.settings_run,
         "run": outcome.run,
         "backup": outcome.backup,
+        "archive": outcome.archive,
         "counts": outcome.counts._asdict(),
         "changes": change_documents(outcome.changes),
         "removed": [verdict_document(verdict) for verdict in outcome.removals],

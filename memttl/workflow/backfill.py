@@ -21,6 +21,7 @@ from memttl.core.progress import Progress
 from memttl.core.sightings import Births
 from memttl.core.wording import day_words, plural
 from memttl.files import audit
+from memttl.files.archive_mark import refuse_archive
 from memttl.files.commit import timestamp
 from memttl.files.githistory import git_versions
 from memttl.files.knowledge import Knowledge, knowledge_of, ledger_of
@@ -50,6 +51,7 @@ def backfill(settings: Settings, sources: Sources, *, dry_run: bool = False) -> 
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
     snapshot, _ = read_settled(settings.memory, _sound)
     wanted = wanted_of(snapshot.data, progress=settings.progress)
     finder = BirthFinder(wanted, min(settings.now, settings.clock))

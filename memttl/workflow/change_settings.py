@@ -13,6 +13,7 @@ from memttl.core.clock import sighting_stamp
 from memttl.core.judge import make_judge
 from memttl.core.settings_outcome import ChangeOutcome
 from memttl.core.wish import Wish
+from memttl.files.archive_mark import refuse_archive
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
 from memttl.files.snapshot import Snapshot, read_settled
@@ -39,6 +40,7 @@ def change_settings(
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
     with knowledge_of(state, must_know=True) as knowledge:
         snapshot, changes = _look(settings, wish, knowledge)
     warnings = (*settings.warnings, *unfinished(state), *knowledge.warnings, *changes.warnings)

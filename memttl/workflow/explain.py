@@ -6,6 +6,7 @@ from memttl.core.clock import clock_warning
 from memttl.core.explain import ExplainOutcome, Explanation, explain_file
 from memttl.core.judge import make_judge
 from memttl.core.selection import Choice
+from memttl.files.archive_mark import archive_words
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
 from memttl.files.snapshot import read_with_damage
@@ -23,7 +24,7 @@ def explain(settings: Settings, choice: Choice) -> ExplainOutcome:
     state = state_of(settings.memory, settings.state_elsewhere)
     with knowledge_of(state, must_know=False) as knowledge:
         outcome = _explain(settings, choice, knowledge)
-    return outcome._replace(warnings=(*outcome.warnings, *unfinished(state)))
+    return outcome._replace(warnings=(*archive_words(state), *outcome.warnings, *unfinished(state)))
 
 
 def _explain(settings: Settings, choice: Choice, knowledge: Knowledge) -> ExplainOutcome:

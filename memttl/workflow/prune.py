@@ -15,6 +15,7 @@ from memttl.core.memory import entity_heads
 from memttl.core.outcome import PruneOutcome
 from memttl.core.plan import Approval, Plan, make_plan
 from memttl.errors import UnknownEntity
+from memttl.files.archive_mark import refuse_archive
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.ladder import WritePath
 from memttl.files.pace import DEFAULT_PACE, Pace
@@ -69,6 +70,7 @@ def prune(
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
     left = _leftovers(settings, request, state, step)
     with knowledge_of(state, must_know=True) as knowledge:
         check_clock(settings.now, knowledge.newest)
@@ -79,6 +81,7 @@ def prune(
         plan=plan,
         dry_run=not request.writes,
         check=request.check,
+        archive=str(settings.archive) if settings.archive else None,
         warnings=(*settings.warnings, *left, *knowledge.warnings, *plan.warnings),
     )
     if plan.refusals:
@@ -86,6 +89,10 @@ def prune(
     if not plan.removals:
         return planned if planned.dry_run else _record(settings, request, state, snapshot, planned)
     _refuse_hard_links(snapshot, state, request)
+    if settings.archive is not None:
+        from memttl.files.archive_file import check_archive  # here: most policies name none
+
+        check_archive(settings.archive, state, settings.policy)
     if planned.dry_run:
         return planned._replace(warnings=(*planned.warnings, *read_only_warning(snapshot)))
     refuse_read_only(snapshot)
@@ -209,6 +216,7 @@ def _pruning(settings: Settings, request: Request, state: State, planned: PruneO
         moment=Moment(settings.now, settings.clock),
         plan_with=plan_with,
         check=lambda snapshot: _refuse_hard_links(snapshot, state, request),
+        archive=settings.archive,
         options=_options(request, step),
         progress=settings.progress,
     )

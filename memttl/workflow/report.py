@@ -6,6 +6,7 @@ from memttl.core.clock import clock_warning
 from memttl.core.judge import make_judge
 from memttl.core.report import Query, Report, ReportOutcome
 from memttl.core.survey import survey
+from memttl.files.archive_mark import archive_words
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
 from memttl.files.snapshot import read_with_damage
@@ -24,7 +25,8 @@ def report(settings: Settings, query: Query) -> ReportOutcome:
     with knowledge_of(state, must_know=False) as knowledge:
         found = _report(settings, query, knowledge)
         behind = clock_warning(settings.now, knowledge.newest)
-        warnings = (*settings.warnings, *knowledge.warnings, *behind, *found.warnings, *unfinished(state))
+        told = (*settings.warnings, *archive_words(state))
+        warnings = (*told, *knowledge.warnings, *behind, *found.warnings, *unfinished(state))
     return ReportOutcome(settings.named, settings.now_here, query, found, warnings)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.backups_outcome import RestoreOutcome
 from memttl.core.differences import differences
+from memttl.files.archive_mark import refuse_archive
 from memttl.files.backups import PACKED, read_backup
 from memttl.files.kept_backups import backup_named, kept_backups
 from memttl.files.leftovers import unfinished
@@ -53,6 +54,7 @@ def restore(
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
     warnings = [*settings.warnings]
     kept = backup_named(kept_backups(state, warnings.append).backups, request.backup)
     data = read_backup(kept.path)

@@ -24,6 +24,7 @@ from memttl.core.selection import Filters, make_filters
 from memttl.core.wish import Patch
 from memttl.core.wording import plural
 from memttl.errors import Interrupted, MemttlError, NoPermission
+from memttl.files.archive_mark import refuse_archive
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.ladder import WritePath
 from memttl.files.leftovers import unfinished
@@ -82,6 +83,7 @@ def review(
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
     window = window_of(request.within, request.expire_before, settings.policy, settings.now)
     with knowledge_of(state, must_know=True) as knowledge:
         sighting_stamp(settings.now, settings.clock, knowledge.newest)
@@ -89,7 +91,10 @@ def review(
     one = _Review(settings, request, state, snapshot, deck)
     dialogue = begin(len(deck.items), list(settings.policy.tiers), _no_drops(snapshot, state))
     told = (*settings.warnings, *unfinished(state), *knowledge.warnings, *deck.warnings)
-    outcome = ReviewOutcome(settings.named, settings.now_here, dialogue, dry_run=request.dry_run, warnings=told)
+    archive = str(settings.archive) if settings.archive else None
+    outcome = ReviewOutcome(
+        settings.named, settings.now_here, dialogue, dry_run=request.dry_run, archive=archive, warnings=told
+    )
     if vanished:
         return outcome._replace(refusals=(vanished,))
     if not deck.items:
@@ -162,11 +167,19 @@ def _planned(one: _Review, outcome: ReviewOutcome) -> ReviewOutcome:
         if patches:
             changes = _changes(one, patches, knowledge)
         if drops:
+            _check_archive(one)
             going, planner = _planner(one, drops, knowledge)
             plan = planner(one.snapshot.data, None)
             words = (*plan.warnings, *held_words(len(going.held)))
     planned = outcome._replace(changes=changes, plan=plan, refusals=plan.refusals if plan else ())
     return _told(planned, (*changes.warnings, *words))
+
+
+def _check_archive(one: _Review) -> None:
+    if one.settings.archive is not None:
+        from memttl.files.archive_file import check_archive  # here: most policies name none
+
+        check_archive(one.settings.archive, one.state, one.settings.policy)
 
 
 def _changes(one: _Review, patches: Mapping[Key, Patch], knowledge: Knowledge) -> Changes:
@@ -260,6 +273,7 @@ def _pruning(one: _Review, outcome: ReviewOutcome, held: list[Verdict], step: St
         moment=Moment(one.settings.now, one.settings.clock),
         plan_with=plan_with,
         check=lambda snapshot: _refuse(snapshot, one.state),
+        archive=one.settings.archive,
         options=Options(one.request.write_path, one.request.pace, step),
         progress=one.settings.progress,
     )

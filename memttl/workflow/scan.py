@@ -12,6 +12,7 @@ from memttl.core.look import NO_LINES, Comparison, KnownLines, Look
 from memttl.core.oddities import BOM_WORDS, too_deep_words
 from memttl.core.scan_outcome import ScanOutcome
 from memttl.files import audit
+from memttl.files.archive_mark import refuse_archive
 from memttl.files.commit import timestamp
 from memttl.files.knowledge import ledger_of
 from memttl.files.ledger_open import ledger_errors
@@ -30,6 +31,7 @@ def scan(settings: Settings, *, accept_vanished: bool = False) -> ScanOutcome:
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
     # what is no memory file is refused before a folder is made beside it
     check_stamp(min(settings.now, settings.clock))
     days_of = day_reader(settings.policy, settings.now)

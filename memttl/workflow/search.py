@@ -5,6 +5,7 @@ from __future__ import annotations
 from memttl.core.clock import clock_warning
 from memttl.core.judge import make_judge
 from memttl.core.search import Found, Query, SearchOutcome, search_file
+from memttl.files.archive_mark import archive_of
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.leftovers import unfinished
 from memttl.files.snapshot import read_with_damage
@@ -21,6 +22,8 @@ def search(settings: Settings, query: Query) -> SearchOutcome:
         Foreign: it is no file of the memory server.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    if query.expired == "exclude" and archive_of(state):
+        query = query._replace(expired="include")  # all that an archive holds has expired once
     with knowledge_of(state, must_know=False) as knowledge:
         outcome = _search(settings, query, knowledge)
     return outcome._replace(warnings=(*outcome.warnings, *unfinished(state)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.changes import Key as SettingKey
 from memttl.core.inverse import Key
@@ -21,6 +21,7 @@ from memttl.core.undo_items import Item, UndoItems, undo_items
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.errors import Foreign, UsageError
 from memttl.files import audit
+from memttl.files.archive_mark import refuse_archive
 from memttl.files.backups import backup_of_run, list_backups
 from memttl.files.before_run import settled
 from memttl.files.knowledge import knowledge_of
@@ -31,6 +32,9 @@ from memttl.files.snapshot import Snapshot, read_only_warning, refuse_hard_links
 from memttl.files.state import State, state_of
 from memttl.files.writing import Options
 from memttl.settings import Settings
+
+if TYPE_CHECKING:
+    from memttl.files.archiving import ToArchive
 
 
 class Request(NamedTuple):
@@ -65,6 +69,7 @@ def undo(
         MemttlError: what was not done.
     """
     state = state_of(settings.memory, settings.state_elsewhere)
+    refuse_archive(state)
     options = Options(pace=request.pace, step=step)
     told = [*settings.warnings, *settled(state, lambda: options, writes=not request.dry_run)]
     snapshot = read_as_it_is(state)
@@ -189,9 +194,12 @@ def _write(
         plan = _plan_again(state, request, now.data, shown)
         if plan.does_nothing:
             return None
-        begin = {"undoes": plan.run.run, **({"partial": True} if is_partial else {})}
+        begin = {"undoes": plan.run.run, **({"partial": True} if is_partial else {}), **_archive_of(plan.run)}
         events = partial(undo_events, plan, with_text=settings.policy.audit_text)
-        return Rewrite(plan.inverse.data, events, plan.inverse.keys, begin, sets=bool(plan.settings))
+        archive = _to_archive(settings, plan)
+        return Rewrite(
+            plan.inverse.data, events, plan.inverse.keys, begin, sets=bool(plan.settings), to_archive=archive
+        )
 
     done = rewrite(
         Rewriting(
@@ -209,6 +217,25 @@ def _write(
     backup = str(done.backup) if done.run is not None else None
     warnings = tuple(dict.fromkeys((*outcome.warnings, *done.warnings)))
     return outcome._replace(plan=plan, run=done.run, backup=backup, warnings=warnings)
+
+
+def _archive_of(run: PastRun) -> dict[str, str]:
+    """Give the field that names the archive from which goes what is put back; none where the run archived nothing."""
+    name = run.begin.get("archive")
+    return {"archive": name} if isinstance(name, str) else {}
+
+
+def _to_archive(settings: Settings, plan: UndoPlan) -> ToArchive | None:
+    """An undo of an undo takes away what that one put back, and the archive holds it again."""
+    if settings.archive is None or not (plan.inverse.out or plan.inverse.lines_out):
+        return None
+    from memttl.core.archive import entries_of
+    from memttl.files.archiving import Archive, ToArchive, name_in_log  # here: most policies name none
+
+    if _archive_of(plan.run) != {"archive": name_in_log(settings.archive, settings.memory)}:
+        return None
+    archive = Archive(settings.archive, settings.clock, settings.policy.archive_max_age)
+    return ToArchive(archive, lambda: entries_of(undo_events(plan, "", with_text=True)))
 
 
 def _plan_again(state: State, request: Request, data: bytes, shown: UndoPlan) -> UndoPlan:

@@ -41,3 +41,7 @@ def test_whole_lines_have_places_too() -> None:
     assert found[2].raw == lines[1]
     assert found[2].place["slot"] == 1
     assert found[2].place["previous"] != found[2].place["next"]
+
+
+def test_a_number_of_thousands_of_digits_has_a_key() -> None:
+    assert element_key("9" * 5000) == element_key("9" * 5000) != element_key("9" * 5001)

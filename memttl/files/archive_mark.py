@@ -1,0 +1,78 @@
+"""The mark of an archive in its state folder: which memory files keep in it what was removed from them.
+
+Commands that record or write refuse a file that bears one; `archiving.py` sets it before anything is put in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from memttl.errors import IsArchive, MemttlError
+from memttl.files.backups import write_new
+from memttl.files.state import State, own_file, read_own, refusal
+
+_UNKNOWN = ("another memory file",)
+
+
+def _path(state: State) -> Path:
+    return state.beside / "archive"  # beside, whatever folder the policy names: the mark must always be found
+
+
+def archive_of(state: State) -> tuple[str, ...]:
+    """Give the memory files whose archive this file is, as paths from its folder; none for a memory file of its own."""
+    try:
+        data = read_own(_path(state))
+    except MemttlError:
+        return _UNKNOWN if os.path.lexists(_path(state)) else ()
+    if not data:
+        return ()
+    try:
+        names = json.loads(data)["archive_of"]
+        return tuple(map(str, names)) or _UNKNOWN
+    except (ValueError, KeyError, TypeError):
+        return _UNKNOWN
+
+
+def refuse_archive(state: State) -> None:
+    """Refuse to record or write anything of an archive.
+
+    Raises:
+        IsArchive: what it is an archive of.
+    """
+    names = archive_of(state)
+    if names:
+        raise IsArchive(
+            f"{state.memory} is the archive of {' and '.join(names)}: it keeps what was removed from there; nothing "
+            "was done.",
+            hint="Name the memory file instead. `memttl search --file` finds all that an archive holds; to make it a "
+            f"memory file of its own, remove {_path(state)}.",
+        )
+
+
+def archive_words(state: State) -> tuple[str, ...]:
+    """Give the sentence by which a reading command says that a file is an archive; none for another file."""
+    names = archive_of(state)
+    return (
+        (f"this file is the archive of {' and '.join(names)}: no prune, review or setting goes to it",) if names else ()
+    )
+
+
+def mark_archive(state: State, name: str, like: os.stat_result) -> None:
+    """Note that the archive keeps what goes from the memory file `name`; the caller holds the archive's lock.
+
+    Raises:
+        CannotCreate, NoPermission: it cannot be written.
+    """
+    names = archive_of(state)
+    if name in names:
+        return
+    path, part = _path(state), _path(state).with_name("archive.part")
+    known = names if names != _UNKNOWN else ()
+    try:
+        write_new(part, json.dumps({"v": 1, "archive_of": [*known, name]}).encode() + b"\n")
+        own_file(part, like)
+        part.rename(path)
+    except OSError as e:
+        raise refusal(e, f"The mark {path} cannot be written") from None
