@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from memttl import __version__
-from memttl.commands import backfill, explain, policy, prune, report, review, scan, search, settings
+from memttl.commands import backfill, explain, forget, policy, prune, report, review, scan, search, settings
 from memttl.commands.options import say_error, wants_json
 from memttl.commands.printing import put, settle_streams
 from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
@@ -33,6 +33,7 @@ app.command("set")(settings.set_)
 app.command()(settings.pin)
 app.command()(settings.unpin)
 app.command()(settings.renew)
+app.command()(forget.forget)
 app.add_typer(policy.app, name="policy")
 
 
