@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asking import asked as pinned
 from asking import forked
+from asking import killed as killed_setting
 from forgetting import SECRET, WHOLE, forgot, holding, lived, log_of, packed, texts_of
 from ledgers import die, opened, scanned
 from pruning import at, pruned, settings_of, state_folder
@@ -123,3 +125,10 @@ def test_a_half_written_packed_backup_is_no_trace(tmp_path: Path) -> None:
     part.write_bytes(gzip.compress(SECRET.encode()))
     forgot(path, "*", SECRET)
     assert not part.exists()
+
+
+def test_what_is_set_after_it_and_killed_between_log_and_ledger_is_not_missed(tmp_path: Path) -> None:
+    path = ready(tmp_path)
+    forgot(path, "*", SECRET)
+    killed_setting(path, Wish("pin", Choice("A", "plain", exact=True)), "logged")
+    assert pinned(path)["plain"].pinned

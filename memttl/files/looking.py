@@ -234,10 +234,14 @@ def removed_since(state: State, seen: int) -> int:
     for event in audit.read_events(state.audit, after=seen):
         kind = event.get("event")
         if kind == "begin":
-            going, forgotten = set(), event.get("forgets", 0)  # of a forget the log names nothing that went
+            going, forgotten = set(), _whole(event.get("forgets"))  # its log names nothing that went
         elif kind == "removed":
             going.add((str(event.get("entity")), str(event.get("raw_digest"))))
         elif kind == "end":
             count += len(going) + forgotten if event.get("applied") is True else 0
             going, forgotten = set(), 0
     return count + len(going) + forgotten  # a run without an end may have written; the next one that writes settles it
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0

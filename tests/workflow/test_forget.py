@@ -379,3 +379,13 @@ def test_an_edited_log_does_not_keep_a_secret(tmp_path: Path) -> None:
     log.write_bytes(b"".join(lines[:3] + lines[4:]))
     forgot(path, "*", SECRET)
     assert holding(tmp_path) == []
+
+
+def test_the_next_look_knows_what_stayed_and_misses_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path / "memory.jsonl", {"A": [PLAIN, "a", "b"], "B": ["c"], WHOLE: ["d"]})
+    scanned(path)
+    forgot(path, "*", SECRET)
+    forgot(path, WHOLE)
+    aged(path)
+    found = scanned(path, "2026-06-02T12:00:00Z").found
+    assert (found.new, found.gone, found.then, found.entities_then) == (0, 0, 3, 2)
