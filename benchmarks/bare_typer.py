@@ -293,6 +293,27 @@ def renew(
     """Do nothing."""
 
 
+@app.command()
+def forget(
+    entity: Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="h")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="h")] = None,
+    text_of_all: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="h")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="h")] = False,
+    pattern: Annotated[bool, typer.Option("--pattern", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    for_good: Annotated[bool, typer.Option("--for-good", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
 @log_app.callback(invoke_without_command=True)
 def log(
     run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="h")] = None,

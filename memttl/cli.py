@@ -13,6 +13,7 @@ from memttl.commands import (
     backups,
     doctor,
     explain,
+    forget,
     log,
     policy,
     prune,
@@ -51,6 +52,7 @@ app.command()(settings.renew)
 app.command()(undo.undo)
 app.add_typer(backups.app, name="backups")
 app.add_typer(log.app, name="log")
+app.command()(forget.forget)
 app.add_typer(policy.app, name="policy")
 
 

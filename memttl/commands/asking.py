@@ -27,10 +27,12 @@ class Planned(Protocol):
         """Sentences."""
 
 
-def ask_below(planned: Planned, output: Output, shown: Shown, plan: Callable[[bool], str], question: str) -> bool:
+def ask_below(
+    planned: Planned, output: Output, shown: Shown, plan: Callable[[bool], str], question: str | None
+) -> bool:
     """Show the plan and ask on stderr, so that stdout holds nothing but the result.
 
-    `plan` gives the plan's text, for a screen or for a pipe.
+    `plan` gives the plan's text, for a screen or for a pipe; `question` None is one that was answered with yes.
 
     Raises:
         Interrupted: Ctrl-C or the end of input.
@@ -41,7 +43,7 @@ def ask_below(planned: Planned, output: Output, shown: Shown, plan: Callable[[bo
     shown.update((planned.file, warning) for warning in planned.warnings)
     warn(planned.warnings, output)
     say(plan(on_screen))
-    return ask(question)
+    return question is None or ask(question)
 
 
 def warn_of_the_rest(outcome: Planned, output: Output, shown: Shown) -> bool:

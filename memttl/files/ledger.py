@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime
 
 from memttl.core.comparing import Change, Row, in_order, tally
 from memttl.core.digests import KEY_BYTES, LINE_BYTES, as_bytes, text_of_bytes
+from memttl.core.forgetting import Targets
 from memttl.core.known import Setting, key_of_digest
 from memttl.core.look import Comparison, KnownLines, Look
 from memttl.core.model import NOTHING_SET
@@ -32,6 +33,7 @@ from memttl.core.sightings import (
     without_old,
 )
 from memttl.files.ledger_days import add_days, check_days, days_of, forget_days
+from memttl.files.ledger_forgetting import forget_rows, rows_meant, wipe
 from memttl.files.ledger_rows import UNREADABLE, sealed, setting_of, setting_row, unsealed
 
 VERSION = 1
@@ -297,6 +299,35 @@ class Ledger:
     def put_settings_seen(self, size_bytes: int) -> None:
         """Note that all settings are here that the audit log held when it had so many bytes."""
         self._set(settings_seen=size_bytes)
+
+    def names(self) -> set[str]:
+        """Give the names of all entities that it holds anything of, settings included."""
+        rows = self._do("SELECT name FROM entity UNION SELECT entity FROM setting")
+        return {text_of_bytes(name) for (name,) in rows}
+
+    def rows_meant(self, targets: Targets) -> int:
+        """Count what `forget` would take out."""
+        return rows_meant(self._connection, targets)
+
+    def forget(self, targets: Targets) -> int:
+        """Take out what is to be forgotten, inside a writing transaction; give how many rows and sightings went.
+
+        It counts as removed by memttl: the next look misses none of it. Follow it by `wipe`.
+        """
+        count, observations, entities = forget_rows(self._connection, targets)
+        then, entities_then = self._number("observations"), self._number("entities")
+        if then is not None and entities_then is not None and (observations or entities):
+            self._set(observations=max(0, then - observations), entities=max(0, entities_then - entities))
+        return count
+
+    def wipe(self) -> None:
+        """Leave nothing of removed rows in the file; outside of any transaction."""
+        wipe(self._connection)
+
+    def put_log_offsets(self, *, seen: int, settings_seen: int) -> None:
+        """Note where the log lies that was seen, once `forget` has rewritten it, or is about to."""
+        if (seen, settings_seen) != (self._number("log_seen"), self._number("settings_seen")):
+            self._set(log_seen=seen, settings_seen=settings_seen)
 
     def put_baseline(self, baseline: datetime) -> None:
         """Set the baseline of a ledger that was rebuilt; the newest stamp is no earlier."""

@@ -225,19 +225,23 @@ def vanished_words(state: State, found: Comparison, max_fraction: float, *, log_
     if not words:
         return ""
     # a run that was killed before it could record what it removed
-    return vanished(found, removed=_removed_since(state, log_seen), max_fraction=max_fraction)
+    return vanished(found, removed=removed_since(state, log_seen), max_fraction=max_fraction)
 
 
-def _removed_since(state: State, seen: int) -> int:
+def removed_since(state: State, seen: int) -> int:
     """Count what runs removed since the audit log had `seen` bytes, one that was killed included."""
-    count, going = 0, set[tuple[str, str]]()  # a text counts once an entity, as in a look
+    count, going, forgotten = 0, set[tuple[str, str]](), 0  # a text counts once an entity, as in a look
     for event in audit.read_events(state.audit, after=seen):
         kind = event.get("event")
         if kind == "begin":
-            going = set()
+            going, forgotten = set(), _whole(event.get("forgets"))  # its log names nothing that went
         elif kind == "removed":
             going.add((str(event.get("entity")), str(event.get("raw_digest"))))
         elif kind == "end":
-            count += len(going) if event.get("applied") is True else 0
-            going = set()
-    return count + len(going)  # a run without an end may have written; the next one that writes settles it
+            count += len(going) + forgotten if event.get("applied") is True else 0
+            going, forgotten = set(), 0
+    return count + len(going) + forgotten  # a run without an end may have written; the next one that writes settles it
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0

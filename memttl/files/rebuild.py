@@ -20,7 +20,7 @@ from memttl.files.backups import list_backups
 from memttl.files.ledger_rows import UNREADABLE
 from memttl.files.state import State, had_ledger
 
-_TELLING = ("baseline", "begin", "set", "summary")  # the events that say that a run has been
+_TELLING = ("baseline", "begin", "set", "summary", "forgotten")  # the events that say that a run has been
 
 
 class Rebuilt(NamedTuple):

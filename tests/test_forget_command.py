@@ -1,0 +1,151 @@
+"""`memttl forget` as a whole process: two questions, exit codes, the document; texts that are gone are not printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from forgetting import PLAIN, SECRET, holding, lived
+from process import Terminal, aged, error_of, memttl, tree
+from support import entity
+
+FIRST, SECOND = "for good? [y/N]", "Type forget to go on"
+KEYS = ["schema", "file", "now", "dry_run", "applied", "run", "forgotten", "places", "remaining", "warnings"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return lived(tmp_path)
+
+
+def at_terminal(path: Path, *words: str) -> Terminal:
+    return Terminal("forget", *words, "--file", path)
+
+
+def test_it_asks_twice_and_then_erases(path: Path) -> None:
+    terminal = at_terminal(path, "*", SECRET)
+    assert PLAIN in terminal.read_until(FIRST)
+    terminal.type("y\n")
+    terminal.read_until(SECOND)
+    terminal.type("forget\n")
+    ended = terminal.end()
+    assert ended.code == 0
+    assert "This cannot be undone." in ended.screen
+    assert holding(path.parent) == []
+
+
+@pytest.mark.parametrize("answers", [["n\n"], ["y\n", "yes\n"], ["y\n", "\n"]])
+def test_any_other_answer_changes_nothing(path: Path, answers: list[str]) -> None:
+    before, terminal = tree(path.parent), at_terminal(path, "*", SECRET)
+    for question, answer in zip((FIRST, SECOND), answers, strict=False):
+        terminal.read_until(question)
+        terminal.type(answer)
+    ended = terminal.end()
+    assert ended.code == 0
+    assert "Nothing was forgotten." in ended.screen
+    assert tree(path.parent) == before
+
+
+def test_ctrl_c_at_the_second_question_changes_nothing(path: Path) -> None:
+    before, terminal = tree(path.parent), at_terminal(path, "*", SECRET)
+    terminal.read_until(FIRST)
+    terminal.type("y\n")
+    terminal.read_until(SECOND)
+    terminal.type("\x03")
+    assert terminal.end().code == 130
+    assert tree(path.parent) == before
+
+
+def test_yes_answers_the_first_question_only(path: Path) -> None:
+    terminal = at_terminal(path, "*", SECRET, "--yes")
+    screen = terminal.read_until(SECOND)
+    assert FIRST not in screen
+    assert PLAIN in screen
+    terminal.type("forget\n")
+    assert terminal.end().code == 0
+    assert holding(path.parent) == []
+
+
+@pytest.mark.parametrize("options", [[], ["--yes"], ["--for-good"]])
+def test_without_a_terminal_it_needs_both_answers(path: Path, options: list[str]) -> None:
+    before = tree(path.parent)
+    ended = memttl("forget", "*", SECRET, *options, "--file", path)
+    assert ended.returncode == 2
+    assert "--yes" in ended.stderr
+    assert "--for-good" in ended.stderr
+    assert tree(path.parent) == before
+
+
+def test_the_document_of_a_dry_run_holds_the_texts(path: Path) -> None:
+    document = json.loads(memttl("forget", "A", SECRET, "--dry-run", "--json", "--file", path).stdout)
+    assert list(document) == KEYS
+    assert {"entity": "A", "observation": PLAIN} in document["forgotten"]
+    assert document["run"] is None
+
+
+def test_once_it_is_gone_nothing_that_is_printed_holds_it(path: Path) -> None:
+    words = ("forget", "*", SECRET, "--yes", "--for-good", "--file", path)
+    ended = memttl(*words, "--json")
+    document = json.loads(ended.stdout)
+    assert list(document) == KEYS
+    assert document["applied"] is True
+    assert all(list(found) == ["entity"] for found in document["forgotten"])
+    assert "hunter2" not in ended.stdout + ended.stderr
+
+
+def test_what_a_terminal_gets_afterwards_holds_no_text(path: Path) -> None:
+    ended = memttl("forget", "*", SECRET, "--yes", "--for-good", "--file", path)
+    assert ended.returncode == 0
+    assert "audit.jsonl" in ended.stdout
+    assert "hunter2" not in ended.stdout + ended.stderr
+
+
+def test_what_is_left_is_a_warning(path: Path) -> None:
+    ended = memttl("forget", "A", SECRET, "--yes", "--for-good", "--file", path)
+    assert ended.returncode == 0
+    assert "warning: still in: memory.jsonl (" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Nothing says what"),
+        (["*"], "the whole memory"),
+        (["A", ""], "the whole memory"),
+        (["A", "--text", "x"], "--text means all entities"),
+        (["A", "[", "--pattern"], "no regular expression"),
+        (["A", "--exact"], "no TEXT is given"),
+        (["Vaultt"], 'did you mean "Vault"'),
+    ],
+)
+def test_a_call_that_means_nothing_or_everything_is_refused(path: Path, words: list[str], said: str) -> None:
+    before = tree(path.parent)
+    error = error_of(memttl("forget", *words, "--yes", "--for-good", "--json", "--file", path))
+    assert error["code"] == 2
+    assert said in error["message"]
+    assert tree(path.parent) == before
+
+
+def test_text_means_all_entities(path: Path) -> None:
+    ended = memttl("forget", "--text", SECRET, "--yes", "--for-good", "--file", path)
+    assert ended.returncode == 0
+    assert holding(path.parent) == []
+
+
+def test_several_files_are_each_done_on_its_own(path: Path) -> None:
+    other = path.with_name("other.jsonl")
+    other.write_bytes(entity(["harmless"], name="O"))
+    aged(other)
+    ended = memttl("forget", "--text", SECRET, "--yes", "--for-good", "--json", "--file", other, "--file", path)
+    assert ended.returncode == 2
+    assert [list(document)[1] for document in json.loads(ended.stdout)["files"]] == ["error", "file"]
+    assert holding(path.parent) == []
+
+
+def test_no_control_character_of_a_memory_file_reaches_the_screen(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_bytes(entity(["\x1b[2Jsecret"], name="\x1bA"))
+    aged(path)
+    ended = memttl("forget", "--text", "secret", "--dry-run", "--file", path)
+    assert "\x1b" not in ended.stdout
