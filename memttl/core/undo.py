@@ -22,6 +22,7 @@ from memttl.core.past_runs import PastRun
 from memttl.core.places import Standing, line_key, standing
 from memttl.core.records import raw_fields
 from memttl.core.undo_items import Lost, UndoItems
+from memttl.core.undo_whole import whole_inverse
 from memttl.core.wording import plural
 
 
@@ -29,7 +30,7 @@ class UndoPlan(NamedTuple):
     """What an undo of `run` makes of the bytes `before`.
 
     `settings` holds what is set from then on for each observation that is pinned, or no longer, by the way: by entity
-    and digest of its text.
+    and digest of its text. `is_whole`: it puts back other things than observations and lines, too (types, spacing).
     """
 
     run: PastRun
@@ -38,12 +39,12 @@ class UndoPlan(NamedTuple):
     settings: Mapping[SettingKey, UserSettings]
     lost: tuple[Lost, ...]
     warnings: tuple[str, ...]
+    is_whole: bool = False
 
     @property
     def does_nothing(self) -> bool:
         """True where the file is already as an undo would leave it."""
-        done = self.inverse
-        return not (done.back or done.out or done.lines_back or done.lines_out)
+        return self.inverse.data == self.before
 
 
 def plan_undo(
@@ -56,10 +57,28 @@ def plan_undo(
     approved: Counter[Key] | None = None,
 ) -> UndoPlan:
     """Plan the undo of `run` on today's bytes; `asked` is what is set by now, `approved` the most that may move."""
-    inverse = invert(data, items.back, items.out, approved)
+    return _plan(data, run, invert(data, items.back, items.out, approved), asked, items.lost, pin=pin)
+
+
+def plan_whole(
+    data: bytes, new: bytes, run: PastRun, asked: Mapping[SettingKey, UserSettings], *, pin: bool
+) -> UndoPlan:
+    """Give the plan by which `new` takes the place of today's bytes: the undo of a restore or a repair."""
+    return _plan(data, run, whole_inverse(data, new), asked, (), pin=pin)._replace(is_whole=True)
+
+
+def _plan(
+    data: bytes,
+    run: PastRun,
+    inverse: Inverse,
+    asked: Mapping[SettingKey, UserSettings],
+    lost: tuple[Lost, ...],
+    *,
+    pin: bool,
+) -> UndoPlan:
     settings = _pins(inverse.back, asked) if pin else {}
     settings |= _unpins(inverse.out, asked)
-    return UndoPlan(run, data, inverse, settings, items.lost, _warnings(inverse))
+    return UndoPlan(run, data, inverse, settings, lost, _warnings(inverse))
 
 
 def _pins(back: Iterable[Moved], asked: Mapping[SettingKey, UserSettings]) -> dict[SettingKey, UserSettings]:

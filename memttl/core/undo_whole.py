@@ -6,6 +6,7 @@ spacing and damaged lines, and all that came since stays.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
@@ -13,33 +14,54 @@ from memttl.core.cut import raw_elements
 from memttl.core.differences import Differences, EntityChange, Part, differences
 from memttl.core.foreign import foreign_document, foreign_encoding
 from memttl.core.inverse import Inverse, Key, Moved, MovedLine
-from memttl.core.memory import line_spans
+from memttl.core.memory import BOM, line_spans
 from memttl.core.merge import merge
 from memttl.core.model import Line
+from memttl.core.past_runs import PastRun
 from memttl.core.places import element_key
+from memttl.core.repair import plan_repair, undo_repair
 from memttl.core.undo_items import Item
 
 
-def invert_whole(before: bytes, after: bytes, live: bytes) -> Inverse | None:
-    """Give today's bytes (`live`) without what a run made of `before` when it wrote `after`.
+def is_whole(run: PastRun) -> bool:
+    """Say whether a run changed the file as a whole: a restore, a repair, and an undo of one of these."""
+    return bool(run.applied) and (run.command in ("restore", "repair") or run.begin.get("whole") is True)
 
-    None where that cannot be: `before` was no lines of JSON, and something came since.
+
+def undone_whole(run: PastRun, before: bytes | None, after: bytes | None, live: bytes) -> bytes | None:
+    """Give today's bytes (`live`) without what a run made of the bytes `before` when it wrote `after`.
+
+    None where that cannot be: a backup is gone or was changed since, or `before` was no lines of JSON and something
+    came since.
     """
-    is_text = foreign_encoding(before) is None and foreign_document(before) is None
-    if live != after and not is_text:
+    if before is None or _digest(before) != run.end.get("file_digest", run.begin.get("file_digest")):
         return None
-    data = merge(after, before, live)
+    written = run.end.get("new_digest", run.begin.get("new_digest"))
+    if _digest(live) == written:
+        return before
+    if run.command == "repair":
+        return undo_repair(before, live) if _digest(plan_repair(before).data) == written else None
+    if after is None or _digest(after) != written or foreign_encoding(before) or foreign_document(before):
+        return None
+    merged = merge(after, before, live).removeprefix(BOM)
+    return BOM + merged if before.startswith(BOM) else merged
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def whole_inverse(live: bytes, data: bytes) -> Inverse:
+    """Give what moves when `data` takes the place of today's bytes."""
     found = differences(live, data)
-    back = [*_moved(found.entities, data, is_back=True)]
-    out = [*_moved(found.entities, live, is_back=False)]
-    lines_back = _lines(found, is_back=True)
-    lines_out = _lines(found, is_back=False)
+    back = tuple(_moved(found.entities, data, is_back=True))
+    out = tuple(_moved(found.entities, live, is_back=False))
+    lines_back, lines_out = _lines(found, is_back=True), _lines(found, is_back=False)
     keys: Counter[Key] = Counter()
-    keys.update(("back", m.item.entity, m.item.key) for m in back)
-    keys.update(("out", m.item.entity, m.item.key) for m in out)
-    keys.update(("back line", line.kind, line.entity) for line in lines_back)
-    keys.update(("out line", line.kind, line.entity) for line in lines_out)
-    return Inverse(data, tuple(back), tuple(out), lines_back, lines_out, 0, keys)
+    for word, moved, lines in (("back", back, lines_back), ("out", out, lines_out)):
+        keys.update((word, m.item.entity, m.item.key) for m in moved)
+        keys.update((f"{word} line", line.kind, line.entity) for line in lines)
+    return Inverse(data, back, out, lines_back, lines_out, 0, keys)
 
 
 def _moved(changes: Iterable[EntityChange], data: bytes, *, is_back: bool) -> Iterable[Moved]:

@@ -9,7 +9,7 @@ from memttl.core.repair import Mending, RepairPlan
 from memttl.core.repair_outcome import RepairOutcome
 from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
-from memttl.report.text import cut, visible
+from memttl.report.text import cut, run_words, visible
 
 _ON_SCREEN = 40
 
@@ -66,7 +66,7 @@ def _closing(outcome: RepairOutcome, *, with_plan: bool) -> Iterator[str]:
     if outcome.applied:
         if outcome.quarantine:
             yield f"What was taken out: {outcome.quarantine}"
-        yield f"Run {outcome.run}; the file as it was: {outcome.backup}"
+        yield run_words(outcome.run, outcome.backup)
     elif outcome.declined:
         yield "Nothing was changed."
     elif outcome.dry_run:

@@ -79,7 +79,7 @@ def _what(plan: UndoPlan, verbs: tuple[str, str]) -> str:
         for verb, moved, lines in ((verbs[0], done.back, done.lines_back), (verbs[1], done.out, done.lines_out))
         if moved or lines
     ]
-    return " and ".join(parts) or "nothing"
+    return " and ".join(parts) or f"{verbs[0]} types and spacing"
 
 
 def _count(moved: Sequence[Moved], lines: Sequence[MovedLine]) -> str:

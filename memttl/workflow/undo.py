@@ -16,10 +16,11 @@ from memttl.core.model import UserSettings
 from memttl.core.near import near
 from memttl.core.past_runs import PastRun, refuse_thinned, run_named, runs_of
 from memttl.core.selection import match_names
-from memttl.core.undo import UndoPlan, plan_undo, undo_events
+from memttl.core.undo import UndoPlan, plan_undo, plan_whole, undo_events
 from memttl.core.undo_items import Item, UndoItems, undo_items
 from memttl.core.undo_outcome import UndoOutcome
-from memttl.errors import Foreign, UsageError
+from memttl.core.undo_whole import is_whole, undone_whole
+from memttl.errors import AS_IT_WAS, Foreign, TryAgain, UsageError
 from memttl.files import audit
 from memttl.files.archive_mark import refuse_archive
 from memttl.files.backups import backup_of_run, list_backups
@@ -114,7 +115,7 @@ def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | Non
 def _can_be_undone(run: PastRun) -> bool:
     if run.command == "forget":
         raise UsageError(f"The run {run.run} forgot something for good, which cannot be undone; nothing was done.")
-    return bool(run.removed or run.restored)
+    return bool(run.removed or run.restored) or is_whole(run)
 
 
 def _why_nothing(run: PastRun | None) -> str:
@@ -135,8 +136,30 @@ def _plan_of(
     asked: dict[SettingKey, UserSettings],
     approved: Counter[Key] | None = None,
 ) -> UndoPlan:
-    items = _items(state, run, request)
-    return plan_undo(data, run, items, asked, pin=request.pin, approved=approved)
+    new = _whole(state, run, request, data) if is_whole(run) else None
+    if new is None:
+        return plan_undo(data, run, _items(state, run, request), asked, pin=request.pin, approved=approved)
+    plan = plan_whole(data, new, run, asked, pin=request.pin)
+    if approved is not None and plan.inverse.keys - approved:
+        raise TryAgain(f"{state.memory} was changed while the question waited; {AS_IT_WAS}.")
+    return plan
+
+
+def _whole(state: State, run: PastRun, request: Request, data: bytes) -> bytes | None:
+    """Give the bytes with which a restore or repair is undone; None where the log alone must tell."""
+    if request.entities or request.tiers:
+        if run.command == "repair":
+            raise UsageError(f"The repair {run.run} can only be undone whole; nothing was done.")
+        return None
+    restored = str(run.begin.get("restores", ""))
+    after = backup_of_run(state.backups, restored.removesuffix(".jsonl").rpartition("-")[2]) if restored else None
+    new = undone_whole(run, backup_of_run(state.backups, run.run), after, data)
+    if new is None and run.command == "repair":
+        raise UsageError(
+            f"The repair {run.run} can no longer be undone: its backup is gone, or too much has come since.",
+            hint=f"`memttl backups restore {run.run}` puts the file back that it found, if that is still kept.",
+        )
+    return new
 
 
 def _items(state: State, run: PastRun, request: Request) -> UndoItems:
@@ -194,7 +217,8 @@ def _write(
         plan = _plan_again(state, request, now.data, shown)
         if plan.does_nothing:
             return None
-        begin = {"undoes": plan.run.run, **({"partial": True} if is_partial else {}), **_archive_of(plan.run)}
+        flags = {name: True for name, is_set in (("partial", is_partial), ("whole", plan.is_whole)) if is_set}
+        begin = {"undoes": plan.run.run, **flags, **_archive_of(plan.run)}
         events = partial(undo_events, plan, with_text=settings.policy.audit_text)
         archive = _to_archive(settings, plan)
         return Rewrite(
