@@ -170,10 +170,25 @@ def test_an_entity_narrows_it_too(tmp_path: Path) -> None:
     pruned(path, force=True)
     undone(path, entities=("B",))
     assert texts(path) == [[], [OLD]]
-    with pytest.raises(UsageError, match="No entity"):
+    with pytest.raises(UsageError, match="moved nothing of an entity 'C'"):
         undone(path, entities=("C",))
     with pytest.raises(UsageError, match="nothing of a tier"):
         undone(path, tiers=("sesion",))
+
+
+def test_a_part_is_looked_for_in_earlier_runs_too(tmp_path: Path) -> None:
+    path = memory(tmp_path, entity([OLD], name="A"), entity([OLDER], name="B"))
+    pruned(path, tiers=("session",), force=True)
+    pruned(path, tiers=("operational",), force=True)
+    undone(path, entities=("A",))
+    assert texts(path) == [[OLD], []]
+
+
+def test_a_pin_is_no_run_that_can_be_undone_and_is_named(tmp_path: Path) -> None:
+    path = memory(tmp_path)
+    run = changed(path, Wish("pin", Choice("A", "note"))).run
+    with pytest.raises(UnknownRun, match="is a pin"):
+        undone(path, run=run)
 
 
 def test_all_that_was_added_since_stays(tmp_path: Path) -> None:
@@ -201,7 +216,7 @@ def test_a_missing_or_empty_file_is_made_again(tmp_path: Path) -> None:
     path.unlink()
     planned = undone(path, dry_run=True)
     assert planned.plan is not None
-    assert any("backups restore latest" in warning for warning in planned.warnings)
+    assert any(f"backups restore {run}" in warning for warning in planned.warnings)
     assert not path.exists()
     assert undone(path).applied
     assert texts(path) == [[OLD, OLDER]]
