@@ -6,7 +6,6 @@ Commands make one `Settings` for each memory file that is meant; everything belo
 from __future__ import annotations
 
 import contextlib
-import errno
 import glob
 import os
 from collections.abc import Mapping, Sequence
@@ -19,9 +18,7 @@ from memttl.core.policy import Policy
 from memttl.core.progress import Progress, no_progress
 from memttl.core.zones import in_zone
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
-
-POLICY_BESIDE = "memttl.toml"
-MAX_POLICY_BYTES = 1 << 20  # a real one has some kB
+from memttl.policies import find_policy, lies_beside, own_policy, policies_beside
 
 
 class Given(NamedTuple):
@@ -135,7 +132,7 @@ def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetim
         BadPolicy: the policy cannot be read or is not valid.
         UsageError: `--now` cannot be read.
     """
-    return _resolve(named, given, environ, clock, find_policy(named, given, environ))
+    return _resolve(named, given, environ, clock, find_policy(named, given.policy, environ))
 
 
 def resolve_anyway(named: str, given: Given, environ: Mapping[str, str], clock: datetime) -> Settings:
@@ -175,10 +172,10 @@ def surroundings(named: str, given: Given, environ: Mapping[str, str]) -> tuple[
     A policy that cannot be read is no error here.
     """
     memory = Path(os.path.realpath(named))
-    policies = [given.policy or environ.get("MEMTTL_POLICY"), *_beside(named), _own_policy()]
+    policies = [given.policy or environ.get("MEMTTL_POLICY"), *policies_beside(named), own_policy()]
     folders = []
     with contextlib.suppress(BadPolicy, UsageError):
-        elsewhere, _ = _state_elsewhere(named, memory, find_policy(named, given, environ), environ)
+        elsewhere, _ = _state_elsewhere(named, memory, find_policy(named, given.policy, environ), environ)
         folders += [elsewhere] if elsewhere else []
     locks = memory.with_name(f"{memory.name}.lock")
     return [memory, locks, *(Path(os.path.expanduser(p)) for p in policies if p)], folders
@@ -197,78 +194,6 @@ def read_now(text: str, policy: Policy, source: str = "--now") -> datetime:
             hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z.",
         )
     return when
-
-
-def find_policy(named: str | None, given: Given, environ: Mapping[str, str]) -> Policy:
-    """Read the policy: `--policy`, MEMTTL_POLICY, beside the memory file, the user's config folder, else the built-in.
-
-    Raises:
-        BadPolicy: the one that is found cannot be read or is not valid.
-        UsageError: `--policy` is empty.
-    """
-    if given.policy == "":  # an unset variable of a script: judging by another policy instead could remove too much
-        raise UsageError("--policy was given an empty path; nothing was done.")
-    path = given.policy or environ.get("MEMTTL_POLICY")
-    if path:
-        path = os.path.expanduser(path)
-        return read_policy(path, beside=named is not None and _lies_beside(path, named))
-    for beside in _beside(named) if named else ():
-        if os.path.lexists(beside):
-            return read_policy(beside, beside=True)
-    own = _own_policy()
-    return read_policy(own) if os.path.lexists(own) else Policy()
-
-
-def _beside(named: str) -> list[str]:
-    folders = (os.path.dirname(named), os.path.dirname(os.path.realpath(named)))
-    return [os.path.join(folder, POLICY_BESIDE) for folder in folders]
-
-
-def _lies_beside(path: str, named: str) -> bool:
-    """Say whether a policy may have come with the memory file's folder (a cloned repository), however it was named."""
-    folders = {os.path.realpath(os.path.dirname(beside)) for beside in _beside(named)}
-    return os.path.basename(path) == POLICY_BESIDE and os.path.realpath(os.path.dirname(path)) in folders
-
-
-def read_policy(path: str, *, beside: bool = False) -> Policy:
-    """Read and validate the policy file at `path`; `beside`: it lies beside the memory file, and may name less.
-
-    Raises:
-        BadPolicy: it cannot be read or is not valid.
-    """
-    try:
-        text = _read_bounded(path, may_be_pipe=not beside).decode("utf-8")
-    except OSError as e:
-        raise BadPolicy(path, (f"cannot be read: {e.strerror}",), hint="Check the path and its permissions.") from None
-    except UnicodeDecodeError as e:
-        raise BadPolicy(path, (f"is not UTF-8 (byte {e.start + 1})",), hint="Save it as UTF-8.") from None
-    from memttl.core.policy_load import (
-        load_policy,  # here: the built-in policy needs neither TOML nor pydantic's models
-    )
-
-    return load_policy(text, path, beside=beside)
-
-
-def _read_bounded(path: str, *, may_be_pipe: bool) -> bytes:
-    """Read a policy of at most 1 MiB; only one that the user named may be a pipe (`--policy <(…)`)."""
-    if not (may_be_pipe or os.path.isfile(path)):
-        raise OSError(errno.EINVAL, "no regular file")
-    with open(path, "rb") as f:
-        data = f.read(MAX_POLICY_BYTES + 1)
-    if len(data) > MAX_POLICY_BYTES:
-        raise OSError(errno.EFBIG, "larger than 1 MiB")
-    return data
-
-
-def user_config_folder() -> str:
-    """Give the user's config folder for memttl."""
-    import platformdirs
-
-    return platformdirs.user_config_dir("memttl", appauthor=False)
-
-
-def _own_policy() -> str:
-    return os.path.join(user_config_folder(), "policy.toml")
 
 
 def _state_elsewhere(named: str, memory: Path, policy: Policy, environ: Mapping[str, str]) -> tuple[Path | None, bool]:
@@ -304,7 +229,7 @@ def _archive(named: str, memory: Path, policy: Policy, elsewhere: Path | None) -
 def _named_path(named: str, memory: Path, policy: Policy, key: str, text: str) -> Path:
     path = Path(os.path.realpath(memory.parent / os.path.expanduser(text)))
     # the policy's own text names nothing outside, but a link in a cloned repository may lead anywhere
-    if _lies_beside(policy.where, named) and not path.is_relative_to(memory.parent):
+    if lies_beside(policy.where, named) and not path.is_relative_to(memory.parent):
         raise BadPolicy(policy.where, (f'{key} = "{text}": a link leads out of the folder',))
     return path
 

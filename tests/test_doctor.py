@@ -291,6 +291,7 @@ def test_missing_ledger(used: Path) -> None:
 def test_lost_ledger(used: Path) -> None:
     ledger_path(used).write_bytes(b"x" * 200)
     (state_folder(used) / "audit.jsonl").write_bytes(b"")
+    (state_folder(used) / "audit.head").unlink()
     assert only(checked(used), "ledger-lost").severity == "error"
 
 

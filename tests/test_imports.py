@@ -19,10 +19,11 @@ MAY_IMPORT = {
     "files": {"errors", "core"},
     "setup": {"errors", "core"},
     "report": {"errors", "core"},
-    "settings": {"errors", "core", "setup"},
+    "policies": {"errors", "core"},
+    "settings": {"errors", "core", "setup", "policies"},
     "workflow": {"errors", "core", "files", "setup", "settings"},
     "server": {"errors", "core", "files", "settings", "workflow", "report"},
-    "commands": {"errors", "core", "files", "setup", "settings", "workflow", "report", "server"},
+    "commands": {"errors", "core", "files", "setup", "policies", "settings", "workflow", "report", "server"},
     "cli": {"errors", "commands", "report"},
     "__main__": {"__init__", "cli"},
 }

@@ -39,7 +39,7 @@ def check(
     color: Color = None,
 ) -> int:
     """Validate a policy and name all its problems at once. Example: memttl policy check memttl.toml"""
-    from memttl.settings import POLICY_BESIDE, read_policy
+    from memttl.policies import POLICY_BESIDE, read_policy
 
     output = Output(json, quiet, verbose, color)
     if path is None:
@@ -72,7 +72,8 @@ def show(
 
 def _in_force(file: list[str] | None, policy: str | None, now: str | None) -> Policy:
     """The policy commands need no memory file; where one is named (the first counts), the policy beside it does."""
-    from memttl.settings import POLICY_BESIDE, Given, find_policy, memory_files, read_now
+    from memttl.policies import POLICY_BESIDE, find_policy
+    from memttl.settings import Given, memory_files, read_now
 
     given = Given(words(file), policy, now)
     named = None
@@ -81,7 +82,7 @@ def _in_force(file: list[str] | None, policy: str | None, now: str | None) -> Po
     except (NoMemoryFile, UsageError):
         if file:
             raise
-    found = find_policy(named, given, os.environ)
+    found = find_policy(named, given.policy, os.environ)
     if now is not None:
         read_now(now, found)
     if named is None and os.path.lexists(POLICY_BESIDE) and found.where != POLICY_BESIDE:

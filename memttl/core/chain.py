@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from memttl.core.digests import as_bytes, text_digest
+from memttl.core.digests import raw_digest, text_digest
 from memttl.core.stubs import STUBS, carried, stub_problem
 
 FIRST = "0" * 64  # what the first line of a log carries
@@ -143,7 +143,7 @@ def has_its_text(event: Mapping[str, Any]) -> bool:
     if not isinstance(raw, str):
         return False
     if "raw_digest" in event:
-        return bool(event["raw_digest"] == hashlib.sha256(as_bytes(raw)).hexdigest())
+        return bool(event["raw_digest"] == raw_digest(raw))
     if event.get("event") == "set" and "digest" in event:
         try:
             text = json.loads(raw)

@@ -27,6 +27,15 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(as_bytes(text)).hexdigest()
 
 
+def raw_digest(text: str) -> str:
+    """Give the SHA-256, in hex, of raw JSON or of a line as it stood: bytes that are no UTF-8 are escaped in `text`."""
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # no bytes of a file: somebody has edited the log
+        data = as_bytes(text)
+    return hashlib.sha256(data).hexdigest()
+
+
 def text_key(text: str) -> bytes:
     """Give the key of an observation's text within its entity: the first 8 bytes of its digest."""
     return hashlib.sha256(as_bytes(text)).digest()[:KEY_BYTES]

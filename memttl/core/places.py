@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from memttl.core.cut import raw_elements
 from memttl.core.digests import as_bytes
-from memttl.core.memory import line_spans, parse_int, parse_line, read_lines
+from memttl.core.memory import line_spans, parse_line, read_lines
 from memttl.core.model import Line
 
 Spot = tuple[int, int]  # line (from 1) and index (from 0) of an observation
@@ -69,7 +69,7 @@ def name_of(line: Line) -> str | None:
 
 def element_key(raw: str | bytes) -> str:
     """Give the key of an observation: equal for the same JSON value, however the server has written it since."""
-    return _short(json.dumps(json.loads(raw, parse_float=_number, parse_int=parse_int), sort_keys=True))
+    return _short(json.dumps(json.loads(raw, parse_float=_number, parse_int=_integer), sort_keys=True))
 
 
 def line_key(line: Line) -> str:
@@ -86,6 +86,10 @@ def line_key(line: Line) -> str:
 def _number(text: str) -> float | int:
     number = float(text)  # JavaScript writes 1.0 as 1
     return int(number) if number.is_integer() else number
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) < 1000 else f"number {digits}"  # Python refuses to read integers of 4,301 digits
 
 
 def _short(text: str) -> str:

@@ -6,11 +6,11 @@ file, each piece behind a line of JSON that says where that was and how many the
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
 
+from memttl.core.records import raw_fields
 from memttl.core.repair import Piece
 
 _LOGGED_BYTES = 1 << 16  # a whole file in UTF-16 would make a log that nobody can read
@@ -56,10 +56,7 @@ def quarantined_events(pieces: Sequence[Piece], run: str, *, with_text: bool) ->
 
 
 def _raw(raw: bytes, *, with_text: bool) -> dict[str, str]:
-    digest = {"raw_digest": hashlib.sha256(raw).hexdigest()}
-    if not with_text or len(raw) > _LOGGED_BYTES:
-        return digest
-    return {"raw": raw.decode("utf-8", "surrogateescape"), **digest}
+    return raw_fields(raw.decode("utf-8", "surrogateescape"), with_text=with_text and len(raw) <= _LOGGED_BYTES)
 
 
 def _line(record: dict[str, Any]) -> bytes:

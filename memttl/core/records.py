@@ -13,7 +13,7 @@ from typing import Any
 
 from memttl.core.asked import asked_document
 from memttl.core.changes import Changes
-from memttl.core.digests import as_bytes
+from memttl.core.digests import raw_digest
 from memttl.core.evidence import text_of
 from memttl.core.places import standing
 from memttl.core.plan import Plan
@@ -118,5 +118,5 @@ def events_again(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def raw_fields(text: str, *, with_text: bool) -> dict[str, str]:
     """Give what an event holds of a JSON text: itself, unless texts stay out of the log, and its digest."""
-    digest = hashlib.sha256(as_bytes(text)).hexdigest()
-    return {"raw": text, "raw_digest": digest} if with_text else {"raw_digest": digest}
+    digest = {"raw_digest": raw_digest(text)}
+    return {"raw": text, **digest} if with_text else digest

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from memttl.core.cut import raw_elements
-from memttl.core.digests import as_bytes
+from memttl.core.digests import raw_digest
 from memttl.core.memory import line_spans, parse_line
 from memttl.core.past_runs import Event, PastRun
 from memttl.core.places import element_key, line_key
@@ -120,7 +119,7 @@ class _Reader:
         digest = event.get("raw_digest")
         for raw in (event.get("raw"), None):
             text = raw if isinstance(raw, str) else self._from_backup(event)
-            if text is not None and "\n" not in text and _digest(text) == digest and _is_readable(event, text):
+            if text is not None and "\n" not in text and raw_digest(text) == digest and _is_readable(event, text):
                 return text
         why = "its text was forgotten or not kept, and no backup holds it"
         self.lost.append(Lost(str(event.get("entity") or ""), why))
@@ -144,10 +143,6 @@ def _is_known_by_key(event: Event) -> bool:
     """Say whether it is something to take out, which need not be read to be found."""
     is_named = isinstance(event.get("entity"), str) or event.get("event") != "restored"
     return str(event.get("event")).startswith("restored") and isinstance(event.get("key"), str) and is_named
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(as_bytes(text)).hexdigest()
 
 
 def _is_readable(event: Event, text: str) -> bool:

@@ -76,6 +76,8 @@ def undo(
     snapshot = read_as_it_is(state)
     chosen, plan, warnings = _planned(state, request, snapshot.data)
     told += warnings
+    if not snapshot.data and list_backups(state.backups):
+        told.append("the file is empty or missing: `memttl backups restore latest` puts all of it back")
     outcome = UndoOutcome(settings.named, settings.now_here, plan, dry_run=request.dry_run, warnings=tuple(told))
     if plan is None:
         return outcome._replace(nothing=_why_nothing(chosen))

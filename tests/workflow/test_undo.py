@@ -199,7 +199,9 @@ def test_a_missing_or_empty_file_is_made_again(tmp_path: Path) -> None:
     path.chmod(0o640)
     run = pruned(path).run
     path.unlink()
-    assert undone(path, dry_run=True).plan is not None
+    planned = undone(path, dry_run=True)
+    assert planned.plan is not None
+    assert any("backups restore latest" in warning for warning in planned.warnings)
     assert not path.exists()
     assert undone(path).applied
     assert texts(path) == [[OLD, OLDER]]
