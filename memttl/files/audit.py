@@ -20,8 +20,8 @@ from memttl.files.backups import write_new
 from memttl.files.state import open_own, own_file, refusal, sync_folder
 
 __all__ = [
-    "FIRST", "append", "digest_of", "is_open", "is_whole", "note_end", "read_events", "read_log", "rewrite",
-    "size_of", "unfinished_run",
+    "FIRST", "append", "digest_of", "is_open", "is_whole", "lost_bytes", "note_end", "read_events", "read_log",
+    "rewrite", "size_of", "unfinished_run",
 ]  # fmt: skip
 VERSION = 1
 _PART = ".part"
@@ -178,6 +178,12 @@ def note_end(path: Path, like: os.stat_result) -> None:
         note_head(path, Head(digest_of(lines[-1]), begun, segment.logical(size)), like)
 
 
+def lost_bytes(path: Path) -> int:
+    """Give how many bytes the log is shorter than at its noted end."""
+    head = read_head(path)
+    return max(0, head.size - size_of(path)) if head else 0
+
+
 def size_of(path: Path) -> int:
     """Give the size of the log in bytes, those that thinning took out counted in; 0 for none.
 
@@ -306,7 +312,9 @@ def rewrite(
         end = old.logical(about.st_size)
         if beyond is not None:
             head = read_head(path)
-            end = max(end, beyond, head.size if head else 0, len(data)) + 1
+            last = len(data) - (data.rfind(b"\n", 0, len(data) - 1) + 1)
+            until = max(end, beyond, head.size if head else 0, len(data)) + 1
+            end = until + last  # the last line lies behind all known sizes, so that it can be noted as the new end
         fields = {"event": "segment", "time": time, "bytes": end - len(data), "until": end if until is None else until}
         line = line_of(stub(fields, prev=FIRST, was=FIRST))
         write_new(part, line + b"\n" + data)

@@ -147,7 +147,7 @@ def _baseline(state: State, clock: datetime, plan: MendPlan) -> datetime:
     told = (plan.kept.baseline, *(at for at, *_ in list_backups(state.backups)[:1]))
     # a second ago: what is first seen from now on came after it
     latest = max(clock - timedelta(seconds=1), EARLIEST)
-    return min(latest, *(at for at in told if at is not None))
+    return min((latest, *(at for at in told if at is not None)))
 
 
 def _baseline_line(baseline: datetime) -> dict[str, Any]:
@@ -159,7 +159,8 @@ def _set_by_now(state: State, plan: MendPlan) -> tuple[dict[tuple[str, str], Set
     assert plan.kept is not None
     if not plan.ledger.is_sound:
         return {(s.entity, s.digest): s for s in plan.kept.settings}, set(plan.kept.entity_pins)
-    later = audit.read_events(state.audit, after=plan.ledger.settings_seen)
+    # where the log lost bytes, its lines moved; a longer end of it tells nothing else: its last word is the newest
+    later = audit.read_events(state.audit, after=max(0, plan.ledger.settings_seen - audit.lost_bytes(state.audit)))
     logged = logged_in(found for event in later if (found := cleaned(event)) is not None)
     pins = dict.fromkeys(plan.ledger.entity_pins, True) | logged.entity_pins
     settings = {(s.entity, s.digest): s for s in (*plan.ledger.settings, *logged.settings)}
