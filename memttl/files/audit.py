@@ -20,8 +20,8 @@ from memttl.files.backups import write_new
 from memttl.files.state import open_own, own_file, refusal, sync_folder
 
 __all__ = [
-    "FIRST", "append", "digest_of", "is_open", "is_whole", "read_events", "read_log", "rewrite",
-    "size_of", "unfinished_run",
+    "FIRST", "append", "digest_of", "is_open", "is_whole", "lost_bytes", "note_end", "read_events", "read_log",
+    "rewrite", "size_of", "unfinished_run",
 ]  # fmt: skip
 VERSION = 1
 _PART = ".part"
@@ -168,6 +168,22 @@ def _holds(descriptor: int, head: Head | None, segment: Segment) -> bool:
     return bool(found) and not is_ended and event_of(line.partition(b"\n")[0]) is None
 
 
+def note_end(path: Path, like: os.stat_result) -> None:
+    """Note the last line of a log that was begun anew as its end, so that a later cut shows."""
+    with open_own(path) as f:
+        size, segment = os.fstat(f.fileno()).st_size, segment_of(f.fileno())
+        lines, _ = _last_lines(f.fileno(), size)
+    if lines:
+        begun = segment.logical(size) - len(lines[-1]) - 1
+        note_head(path, Head(digest_of(lines[-1]), begun, segment.logical(size)), like)
+
+
+def lost_bytes(path: Path) -> int:
+    """Give how many bytes the log is shorter than at its noted end."""
+    head = read_head(path)
+    return max(0, head.size - size_of(path)) if head else 0
+
+
 def size_of(path: Path) -> int:
     """Give the size of the log in bytes, those that thinning took out counted in; 0 for none.
 
@@ -275,13 +291,15 @@ def rewrite(
     *,
     time: str,
     until: int | None = None,
+    beyond: int | None = None,
     step: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Put other lines in place of the log's, in one step: a kill leaves the old log or the new one.
 
     `data` is all that stands behind the segment line, whose chain the caller has kept whole; `until` is the place, as
     `size_of` counts, up to which lines were changed (None: anywhere). The caller holds the sidecar lock. Readers that
-    know a size of the log go on from there; those that know one from before `until` read all of it. `time` is the
+    know a size of the log go on from there; those that know one from before `until` read all of it. `beyond` begins a
+    log anew: whoever knows a size up to that one reads all of it, and no noted end speaks against it. `time` is the
     clock's; `step` is called with the name of each step.
 
     Raises:
@@ -292,6 +310,11 @@ def rewrite(
         with open_own(path) as f:
             about, old = os.fstat(f.fileno()), segment_of(f.fileno())
         end = old.logical(about.st_size)
+        if beyond is not None:
+            head = read_head(path)
+            last = len(data) - (data.rfind(b"\n", 0, len(data) - 1) + 1)
+            until = max(end, beyond, head.size if head else 0, len(data)) + 1
+            end = until + last  # the last line lies behind all known sizes, so that it can be noted as the new end
         fields = {"event": "segment", "time": time, "bytes": end - len(data), "until": end if until is None else until}
         line = line_of(stub(fields, prev=FIRST, was=FIRST))
         write_new(part, line + b"\n" + data)

@@ -32,9 +32,11 @@ from memttl.core.sightings import (
     unpack,
     without_old,
 )
+from memttl.core.told_by_log import UNREADABLE
 from memttl.files.ledger_days import add_days, check_days, days_of, forget_days
 from memttl.files.ledger_forgetting import forget_rows, rows_meant, wipe
-from memttl.files.ledger_rows import UNREADABLE, sealed, setting_of, setting_row, unsealed
+from memttl.files.ledger_rows import sealed, setting_of, setting_row, unsealed
+from memttl.files.ledger_stamps import late_stamps, lower_stamps
 
 VERSION = 1
 APPLICATION = 0x6D74746C  # "mttl"; SQLite keeps it in the file's head
@@ -328,6 +330,15 @@ class Ledger:
         """Note where the log lies that was seen, once `forget` has rewritten it, or is about to."""
         if (seen, settings_seen) != (self._number("log_seen"), self._number("settings_seen")):
             self._set(log_seen=seen, settings_seen=settings_seen)
+
+    def late_stamps(self, moment: datetime) -> int:
+        """Count the stamps that lie after `moment`: first and last sightings, and its own numbers."""
+        return late_stamps(self._connection, int(moment.timestamp()))
+
+    def lower_stamps(self, moment: datetime) -> None:
+        """Lower every stamp that lies after `moment` to it; inside a writing transaction."""
+        lower_stamps(self._connection, int(moment.timestamp()))
+        self.seal_numbers()
 
     def put_baseline(self, baseline: datetime) -> None:
         """Set the baseline of a ledger that was rebuilt; the newest stamp is no earlier."""
