@@ -14,12 +14,12 @@ from memttl.core.changes import Key as SettingKey
 from memttl.core.inverse import Key
 from memttl.core.model import UserSettings
 from memttl.core.past_runs import PastRun, refuse_thinned, run_named, runs_of
-from memttl.core.undo import UndoPlan, plan_undo, plan_whole, undo_events
+from memttl.core.undo import UndoPlan, damage_words, plan_undo, plan_whole, undo_events
 from memttl.core.undo_choice import can_be_undone, items_filter, run_meant, why_nothing
 from memttl.core.undo_items import UndoItems, undo_items
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.undo_whole import is_whole, undone_whole
-from memttl.errors import AS_IT_WAS, Foreign, TryAgain, UsageError
+from memttl.errors import AS_IT_WAS, Foreign, TryAgain, UnknownBackup, UsageError
 from memttl.files import audit
 from memttl.files.archive_mark import refuse_archive
 from memttl.files.backups import backup_of_run, list_backups
@@ -81,8 +81,9 @@ def undo(
     outcome = UndoOutcome(settings.named, settings.now_here, plan, dry_run=request.dry_run, warnings=tuple(told))
     if plan is None:
         return outcome._replace(nothing=why_nothing(chosen))
-    outcome = outcome._replace(warnings=(*told, *plan.warnings))
+    outcome = outcome._replace(warnings=(*told, *plan.warnings, *damage_words(snapshot.data)))
     if plan.does_nothing:
+        _refuse_lost(plan)
         return outcome
     if not request.break_hard_links:
         refuse_hard_links(snapshot, state.beside)
@@ -94,12 +95,25 @@ def undo(
     return _write(settings, request, state, snapshot, outcome, plan, options)
 
 
+def _refuse_lost(plan: UndoPlan) -> None:
+    """Say no where nothing can be put back for want of its text, rather than that there is nothing to do."""
+    if plan.lost and not plan.inverse.there:
+        raise UnknownBackup(
+            f"The run {plan.run.run} cannot be undone: {len(plan.lost)} of what it removed stand in no log and no "
+            "backup (forgotten, or not kept); nothing was done.",
+            hint=f"`memttl log --run {plan.run.run}` tells what it was about.",
+        )
+
+
 def _of_an_empty_file(state: State) -> list[str]:
     """Say of a file that was wiped that there is more to be had than an undo puts back."""
     backups = kept_backups(state).backups
     if not backups:
         return []
-    run = newest_that_holds_something(backups).source.run
+    newest = newest_that_holds_something(backups)
+    if not newest.path.stat().st_size:
+        return []
+    run = newest.source.run
     return [f"the file is empty or missing: `memttl backups restore {run}` puts back all that it held before that run"]
 
 
