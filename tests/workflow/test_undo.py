@@ -22,7 +22,7 @@ from memttl.core.selection import Choice
 from memttl.core.thinning import thinned
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wish import Wish
-from memttl.errors import Foreign, NoMemoryFile, NoPermission, UnknownBackup, UnknownRun, UsageError
+from memttl.errors import Foreign, NoMemoryFile, NoPermission, RunThinned, UnknownBackup, UnknownRun, UsageError
 from memttl.files import audit
 from memttl.workflow.undo import Request, undo
 
