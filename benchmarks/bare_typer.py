@@ -316,7 +316,7 @@ def forget(
 
 @log_app.callback(invoke_without_command=True)
 def log(
-    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="h")] = None,
+    run: Annotated[list[str] | None, typer.Option("--run", metavar="RUN", help="h")] = None,
     entity: Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="h")] = None,
     since: Annotated[str | None, typer.Option("--since", metavar="WHEN", help="h")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="WHEN", help="h")] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -60,7 +61,7 @@ def test_real_runs_are_told_oldest_first(memory: Path) -> None:
     memttl("prune", "--yes", "--file", memory, "--now", "2026-06-01T00:00:00Z")
     memttl("pin", "E", "stays", "--yes", "--file", memory)
     heads = [line for line in shown(memory).splitlines() if not line.startswith(" ")]
-    assert [re.sub(r"^.{20}  [0-9a-f]{8}  ", "", head) for head in heads] == [
+    assert [re.sub(r"^.{23}  [0-9a-f]{8}  ", "", head) for head in heads] == [
         "prune: removed 1 observation",
         "pin: 1 observation",
     ]
@@ -83,13 +84,13 @@ def test_keys_of_the_documents(memory: Path, state: State) -> None:
     assert list(found) == ["schema", "file", "now", "runs", "warnings"]
     run = found["runs"][0]
     assert list(run) == [
-        "kind", "run", "command", "time", "applied", "settled", "thinned", "backup", "undoes", "undone_by", "counts",
-        "told", "changes",
+        "kind", "run", "command", "time", "applied", "settled", "thinned", "backup", "undoes", "undone_by",
+        "partly_undone_by", "edited", "counts", "told", "changes",
     ]  # fmt: skip
     assert run["counts"] == {"removed": 1, "restored": 0, "quarantined": 0, "set": 0}
     assert list(run["changes"][0]) == [
         "event", "entity", "entity_type", "entity_pin", "line", "index", "observation", "digest", "tier", "rule",
-        "age_source", "created_at", "expires_at", "reason", "settings",
+        "age_source", "created_at", "expires_at", "reason", "settings", "edited",
     ]  # fmt: skip
     assert run["changes"][0]["observation"] == "x"
     assert list(document(memory, "verify")) == [
@@ -191,7 +192,7 @@ def test_part_of_the_log_can_be_asked_for(memory: Path, state: State, args: list
     put(state.audit, *run_of("a1", OLD, removed("a1")), set_line("p", YOUNG), *run_of("c1", LATER, removed("c1")))
     assert [run["run"] for run in document(memory, *args)["runs"]] == found
     if not found:
-        assert "Nothing of what was logged" in shown(memory, *args)
+        assert "No run of 'Z*' is in the audit log" in shown(memory, *args)
 
 
 @pytest.mark.parametrize(
@@ -241,6 +242,147 @@ def test_edited_log_is_exit_73_and_names_the_line(memory: Path, state: State) ->
     assert (ended.returncode, ended.stdout) == (73, "")
     assert "line 2" in ended.stderr
     assert "removed 1 observation" in shown(memory)  # the timeline still reads it
+
+
+def edited(state: State, old: bytes, new: bytes) -> None:
+    """Edit a log by hand."""
+    data = state.audit.read_bytes()
+    assert old in data
+    state.audit.write_bytes(data.replace(old, new))
+
+
+def test_text_that_was_edited_is_not_shown_as_what_stood_there(memory: Path, state: State) -> None:
+    line = removed("a1", "rent is 900")
+    put(state.audit, *run_of("a1", OLD, line, removed("a1", "stays")))
+    edited(state, b"rent is 900", b"rent is 700")
+    told = shown(memory)
+    assert f"    - edited in the log, SHA-256 {line['raw_digest'][:12]}…\n    - stays\n" in told
+    assert "700" not in told
+    changes = document(memory)["runs"][0]["changes"]
+    assert [(c["edited"], c["observation"]) for c in changes] == [(True, None), (False, "stays")]
+
+
+def test_line_that_breaks_the_chain_is_not_believed(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1", "taken"), removed("a1", "stays") | {"tier": "operational"}))
+    edited(state, b'"tier":"session"', b'"tier":"scratch"')
+    told = shown(memory)
+    assert "    - edited in the log, SHA-256" in told
+    assert "    - stays\n" in told
+    assert "scratch" not in told
+
+
+def test_last_line_that_was_edited_is_not_believed(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD), set_line("p"), set_line("q"))
+    head, _, last = state.audit.read_bytes().rstrip().rpartition(b"\n")
+    state.audit.write_bytes(head + b"\n" + last.replace(b'"entity":"E"', b'"entity":"F"') + b"\n")
+    assert "  F\n    * edited in the log, SHA-256" in shown(memory)
+
+
+def test_edited_log_is_warned_of_once(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1", "one"), removed("a1", "two")))
+    edited(state, b'\\"one\\"', b'\\"1\\"')
+    edited(state, b'\\"two\\"', b'\\"2\\"')
+    ended = memttl("log", "--file", memory)
+    warning = "warning: the audit log is not whole (line 2): `memttl log verify` tells where\n"
+    assert (ended.returncode, ended.stderr) == (0, warning)
+    assert document(memory)["warnings"] == [warning.removeprefix("warning: ").rstrip()]
+
+
+def test_edited_begin_marks_its_run(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    edited(state, b'"command":"prune"', b'"command":"scan"')
+    assert "scan: removed 1 observation; edited in the log\n" in shown(memory)
+    assert document(memory)["runs"][0]["edited"] is True
+
+
+def test_log_that_was_cut_at_its_end_is_warned_of(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1", "x")))
+    state.audit.write_bytes(b"".join(state.audit.read_bytes().splitlines(keepends=True)[:-1]))
+    ended = memttl("log", "--file", memory)
+    assert "not whole (line 2)" in ended.stderr
+    assert "    - x\n" in ended.stdout
+
+
+def test_run_that_was_undone_in_part_says_so(memory: Path, state: State) -> None:
+    undo = {"command": "undo", "undoes": "a1", "partial": True}
+    put(state.audit, *run_of("a1", OLD, removed("a1")), *run_of("b1", LATER, removed("b1", kind="restored"), **undo))
+    assert "prune: removed 1 observation; partly undone by b1\n" in shown(memory)
+    assert "restored 1 observation; undid a part of a1\n" in shown(memory)
+    assert document(memory)["runs"][0]["partly_undone_by"] == ["b1"]
+
+
+def test_undo_says_that_it_pins_and_its_undo_that_it_unpins(memory: Path) -> None:
+    memttl("prune", "--yes", "--file", memory, "--now", "2026-06-01T00:00:00Z")
+    memttl("undo", "--yes", "--file", memory)
+    undo = document(memory)["runs"][-1]["run"]
+    memttl("undo", undo, "--yes", "--file", memory)
+    assert "undo: restored 1 observation, pinned 1 observation; undid" in shown(memory)
+    assert "undo: removed 1 observation, unpinned 1 observation; undid" in shown(memory)
+
+
+def test_names_of_runs_are_never_cut_at_a_terminal(memory: Path, state: State) -> None:
+    line = removed("a1b2c3d4") | {"reason": "put back: the run 0a1b2c3d is undone, and " * 2 + "the run 12345678"}
+    more = [removed("a1b2c3d4", kind=f"removed_{kind}") for kind in ("entity", "relation", "line")]
+    undo = run_of("99990000", LATER, command="undo", undoes="a1b2c3d4")
+    put(state.audit, *run_of("a1b2c3d4", OLD, line, *more), *undo)
+    screen = Terminal("log", "--file", memory, columns=64).end().screen
+    assert "undone by 99990000" in " ".join(screen.split())
+    assert "the run 12345678" in " ".join(screen.split())
+    assert max(len(line) for line in screen.splitlines()) <= 64
+
+
+def test_bytes_of_a_damaged_line_take_one_short_line(memory: Path, state: State) -> None:
+    data = b"\xff\x1b{" + b"junk\xfe" * 100
+    raw = data.decode("utf-8", "surrogateescape")
+    gone = {"raw": raw, "raw_digest": hashlib.sha256(data).hexdigest(), "entity": ""}
+    put(state.audit, *run_of("a1", OLD, removed("a1", kind="restored_line") | gone))
+    heading, line = shown(memory).splitlines()[1:3]
+    assert heading.startswith("  a damaged line")
+    assert line.startswith(r"    + line: \xff\x1b{junk\xfejunk")
+    assert len(line) < 90
+
+
+def test_archive_says_how_much_came_and_went(memory: Path, state: State) -> None:
+    one = {"run": "a1", "of": "memory.jsonl", "by": "0a1b2c3d", "entity": "E"}
+    kinds = ("entity", "observation", "observation", "relation")
+    came = [{"event": "archived", "kind": kind, **one} for kind in kinds]
+    gone = [{"event": "taken_out", "kind": "observation", **one, "run": "b1"}]
+    old = [{"event": "thinned", "kind": "observation", **one, "run": "c1"}]
+    for run, lines in (("a1", came), ("b1", gone), ("c1", old)):
+        put(state.audit, *run_of(run, OLD, *lines, command="archive"))
+    told = shown(memory)
+    source = "; removed by 0a1b2c3d of memory.jsonl\n"
+    assert f"archive: archived 1 entity, 2 observations and 1 relation{source}" in told
+    assert f"archive: took out 1 observation{source}" in told
+    assert f"archive: thinned 1 observation{source}" in told
+
+
+def test_nothing_found_names_what_was_asked_for(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD, removed("a1")))
+    asked = ["--since", "2026-10-31", "--until", "2026-11-02", "--entity", "E"]
+    words = "No run of 'E' since 2026-10-31 before 2026-11-03 is in the audit log of"
+    assert shown(memory, *asked).startswith(words)
+
+
+def test_run_can_be_repeated(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", OLD), *run_of("b1", YOUNG), *run_of("c1", LATER))
+    found = document(memory, "--run", "a1", "--run", "c")["runs"]
+    assert [run["run"] for run in found] == ["a1", "c1"]
+
+
+def test_times_have_seconds(memory: Path, state: State) -> None:
+    put(state.audit, *run_of("a1", "2026-01-05T12:00:07.000Z"))
+    assert shown(memory).startswith("2026-01-05 12:00:07 UTC  a1 ")
+
+
+def test_forget_is_one_entry(memory: Path) -> None:
+    memttl("pin", "E", "stays", "--yes", "--file", memory)
+    memttl("forget", "E", "--yes", "--for-good", "--file", memory)
+    told = shown(memory)
+    heads = [line.rpartition("  ")[2] for line in told.splitlines() if line[0] != " "]
+    assert [head.split(":")[0] for head in heads] == ["set", "forget"]  # a stub tells no command
+    assert "forget: erased for good, in " in told
+    assert "  erased by forget\n    * observation, erased for good\n" in told
 
 
 def test_log_that_was_cut_at_its_end_is_exit_73_and_says_the_way_out(memory: Path, state: State) -> None:

@@ -14,7 +14,9 @@ app = typer.Typer(
     help="Show what was removed, restored, set and repaired, and when; or check that the log is whole.",
     rich_markup_mode=None,
 )
-Run = Annotated[str | None, typer.Option("--run", metavar="RUN", help="One run: its id, or the beginning of it.")]
+Run = Annotated[
+    list[str] | None, typer.Option("--run", metavar="RUN", help="One run: its id, or its beginning; repeatable.")
+]
 Entity = Annotated[
     list[str] | None, typer.Option("--entity", metavar="NAME", help="Only of this entity (or glob); repeatable.")
 ]
@@ -60,7 +62,7 @@ def log(
     from memttl.workflow.log import Asked, logged
 
     output = Output(json, quiet, verbose, color)
-    asked = Asked(run, words(entity), since, until)
+    asked = Asked(words(run), words(entity), since, until)
 
     def show(outcome: LogOutcome) -> None:
         warn(outcome.warnings, output)

@@ -21,7 +21,7 @@ What = Literal["damaged", "edited", "missing", "order changed", "cut"]
 
 
 class Break(NamedTuple):
-    """The first place at which the chain does not hold: a line, from 1, what is wrong with it, and its run."""
+    """A place at which the chain does not hold: a line, from 1, what is wrong with it, and its run."""
 
     line: int
     what: What
@@ -32,7 +32,8 @@ class Break(NamedTuple):
 class Checked(NamedTuple):
     """What a log holds, line by line. `torn` are the numbers of lines that a kill tore and that the chain runs over.
 
-    `is_end_torn`: the last line is one that was begun only; the next run settles it. `broken` is None for a whole log.
+    `is_end_torn`: the last line is one that was begun only; the next run settles it. `broken` is the first wrong place,
+    None in a whole log; `doubtful` are the numbers of all lines that nothing vouches for, or that stand elsewhere.
     """
 
     lines: int
@@ -42,6 +43,7 @@ class Checked(NamedTuple):
     is_end_torn: bool
     digest: str
     broken: Break | None
+    doubtful: frozenset[int] = frozenset()
 
 
 def event_of(line: bytes) -> dict[str, Any] | None:
@@ -85,24 +87,45 @@ def check(data: bytes) -> Checked:
     """Follow the chain from the first line to the last; what it finds wrong first is in `broken`."""
     lines = lines_of(data)
     before, torn, kinds = FIRST, list[int](), Counter[str]()
-    broken = None
+    broken, doubtful, places = None, set[int](), _Places(lines)
     for number, line in enumerate(lines, start=1):
         event = event_of(line)
         if event is None:
             torn.append(number)
         else:
             kinds[str(event.get("event"))] += 1
-            broken = broken or _wrong(lines, number, event, before)
+            wrong = _wrong(lines, number, event, before, places)
+            broken = broken or wrong
+            if wrong:
+                # of two edited lines in a row the second is named: then nothing vouches for the first either
+                is_loose = wrong.what == "edited" and event.get("prev") != before
+                doubtful |= {wrong.line, number - 1 if is_loose else wrong.line}
         before = digest_of(line, before)
     is_end_torn = (bool(data) and not data.endswith(b"\n")) or bool(torn and torn[-1] == len(lines))
-    return Checked(len(lines), kinds["erased"], kinds["summary"], tuple(torn), is_end_torn, before, broken)
+    counts = kinds["erased"], kinds["summary"]
+    return Checked(len(lines), *counts, tuple(torn), is_end_torn, before, broken, frozenset(doubtful))
 
 
-def _wrong(lines: Sequence[bytes], number: int, event: dict[str, Any], before: str) -> Break | None:
+class _Places:
+    """At which lines, from 1, a digest stands; worked out at the first question, since a whole log asks none."""
+
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        self._lines = lines
+        self._found: dict[str, list[int]] | None = None
+
+    def of(self, digest: object) -> list[int]:
+        if self._found is None:
+            self._found = {}
+            for number, line in enumerate(self._lines, start=1):
+                self._found.setdefault(digest_of(line), []).append(number)
+        return self._found.get(digest, []) if isinstance(digest, str) else []
+
+
+def _wrong(lines: Sequence[bytes], number: int, event: dict[str, Any], before: str, places: _Places) -> Break | None:
     """Say what is wrong with a whole line, or with the place where it stands."""
     line, run = lines[number - 1], _run_of(event)
     if event.get("prev") != before:
-        return _misplaced(lines, number, event)
+        return _misplaced(lines, number, event, places)
     if str(event.get("event")) in STUBS:
         problem = stub_problem(event, is_first=number == 1)
         if problem:
@@ -114,14 +137,13 @@ def _wrong(lines: Sequence[bytes], number: int, event: dict[str, Any], before: s
     return None
 
 
-def _misplaced(lines: Sequence[bytes], number: int, event: dict[str, Any]) -> Break:
+def _misplaced(lines: Sequence[bytes], number: int, event: dict[str, Any], places: _Places) -> Break:
     """Tell, as far as it can be told, why a line does not follow the one before."""
     carries, last = event.get("prev"), number - 1
     run = _run_of(event)
     if number == 1:
         return Break(1, "missing", "it is not the first one: what stood before it is gone, or it was edited", run)
-    digests = [digest_of(line) for line in lines]
-    others = [n for n, digest in enumerate(digests, start=1) if digest == carries and n != number]
+    others = [n for n in places.of(carries) if n != number]
     if others:
         return Break(number, "order changed", f"it belongs behind line {others[0]}", run)
     if number > 2 and carries == FIRST:
@@ -129,7 +151,7 @@ def _misplaced(lines: Sequence[bytes], number: int, event: dict[str, Any]) -> Br
     if event_of(lines[last - 1]) is None:
         return Break(last, "damaged", "it cannot be read, and is not as it was when the next line was written", run)
     follows = event_of(lines[number]) if number < len(lines) else None
-    if follows is not None and follows.get("prev") != digests[number - 1]:
+    if follows is not None and follows.get("prev") != digest_of(lines[number - 1]):
         return Break(number, "edited", "neither the line before nor the one behind it fits to it", run)
     why = f"it is not as it was when line {number} was written; or lines between the two are missing"
     return Break(last, "edited", why, _run_of(event_of(lines[last - 1]) or {}) or run)

@@ -6,17 +6,18 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memttl.core.chain import Checked
-from memttl.core.timeline import Entry
+from memttl.core.timeline import Entry, Wanted
 
 
 class LogOutcome(NamedTuple):
-    """The part of a timeline that was asked for. `logged` counts the entries that there are in all."""
+    """The part of a timeline that was asked for, and how. `logged` counts the entries that there are in all."""
 
     file: str
     now: datetime
     entries: tuple[Entry, ...]
     logged: int
     warnings: tuple[str, ...] = ()
+    wanted: Wanted = Wanted()
 
 
 class VerifyOutcome(NamedTuple):

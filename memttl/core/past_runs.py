@@ -18,8 +18,8 @@ class PastRun(NamedTuple):
     """One run that wrote the memory file, or tried to. `time` is that of its `begin`, as it stands in the log.
 
     `events` are its lines between `begin` and `end`; `applied` is None for one that has not ended. `undone_by` is the
-    applied run that undid all of it and is not undone itself, "" where none did. `is_thinned`: nothing but a summary
-    is left.
+    applied run that undid all of it and stands, "" where none did; `partly_undone_by` are those that undid a part, or
+    were undone in part themselves, and is empty beside `undone_by`. `is_thinned`: nothing but a summary is left.
     """
 
     run: str
@@ -31,6 +31,7 @@ class PastRun(NamedTuple):
     end: Event
     undone_by: str = ""
     is_thinned: bool = False
+    partly_undone_by: tuple[str, ...] = ()
 
     @property
     def removed(self) -> list[Event]:
@@ -79,13 +80,17 @@ def _run_of(
 def _with_undone(runs: Sequence[PastRun]) -> list[PastRun]:
     """Note which runs are undone, newest first: an undo that is undone itself has undone nothing."""
     undone: dict[str, str] = {}
+    partly: dict[str, list[str]] = {}
     out = []
     for run in reversed(runs):
-        by = undone.get(run.run, "")
+        by, parts = undone.get(run.run, ""), partly.get(run.run, [])
         target = run.begin.get("undoes")
-        if run.applied and isinstance(target, str) and not by and run.begin.get("partial") is not True:
-            undone.setdefault(target, run.run)
-        out.append(run._replace(undone_by=by))
+        if run.applied and isinstance(target, str) and not by:
+            if parts or run.begin.get("partial") is True:
+                partly.setdefault(target, []).append(run.run)
+            else:
+                undone.setdefault(target, run.run)
+        out.append(run._replace(undone_by=by, partly_undone_by=() if by else tuple(parts[::-1])))
     return out[::-1]
 
 

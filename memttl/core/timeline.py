@@ -17,6 +17,7 @@ from memttl.core.rules import compile_glob
 from memttl.errors import UnknownEntity, UsageError
 
 _ALONE = {"baseline": "scan", "backfill": "backfill", "accepted": "scan", "forgotten": "forget", "repaired": "repair"}
+_EDITED = "edited"  # no line of a log has such a key
 _CHANGES = ("removed", "restored", "quarantined", "erased")
 
 
@@ -24,7 +25,8 @@ class Entry(NamedTuple):
     """What happened at one time. `changes` are its lines; `past` is the run that wrote the memory file, or tried to.
 
     `kind` is run, settings, or what a line that stands alone tells: baseline, backfill, accepted, forgotten or
-    repaired; that line is `told`. `time` is as it stands in the log.
+    repaired; that line is `told`, and so is what a forget that wrote the memory file tells besides. `time` is as it
+    stands in the log.
     """
 
     kind: str
@@ -34,6 +36,12 @@ class Entry(NamedTuple):
     changes: tuple[Event, ...] = ()
     past: PastRun | None = None
     told: Event = {}  # noqa: RUF012  # never changed
+
+    @property
+    def is_edited(self) -> bool:
+        """True where a line that is none of its changes is not as memttl wrote it."""
+        ends: tuple[Event, ...] = (self.past.begin, self.past.end) if self.past is not None else ()
+        return any(is_edited(event) for event in (*ends, self.told))
 
     @property
     def moment(self) -> datetime | None:
@@ -46,28 +54,47 @@ class Entry(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Which part of a timeline is asked for: one run, entities (names or globs), from `since` to before `until`."""
+    """Which part of a timeline is asked for: runs, entities (names or globs), from `since` to before `until`."""
 
-    run: str | None = None
+    runs: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+
+
+def marked(event: Event) -> Event:
+    """Give an event of a line that is not as memttl wrote it: without its text, and so that it can be told."""
+    return {**{key: value for key, value in event.items() if key != "raw"}, _EDITED: True}
+
+
+def is_edited(event: Event) -> bool:
+    """Say whether an event is of a line that is not as memttl wrote it."""
+    return event.get(_EDITED) is True
 
 
 def timeline_of(events: Sequence[Event]) -> list[Entry]:
     """Give all that the log tells, in the order in which it began."""
     runs = {run.run: run for run in runs_of(events)}
     entries: dict[object, Entry] = {}
+    settings: dict[object, list[Event]] = {}
     for place, event in enumerate(events):
         kind, run = str(event.get("event")), event.get("run")
-        if kind in _ALONE:
+        if kind == "forgotten" and run in runs:
+            entry = entries.get(run) or _of_run(runs[str(run)])
+            entries[run] = entry._replace(told=event)
+        elif kind in _ALONE:
             entries[place] = Entry(kind, _time(event), _text(run), _ALONE[kind], told=event)
         elif isinstance(run, str) and run in runs:
-            entries.setdefault(run, _of_run(runs[run]))
+            if run not in entries:
+                entries[run] = _of_run(runs[run])
         elif isinstance(run, str) and kind in ("set", "erased"):
-            old = entries.get(run) or Entry("settings", _time(event), run, str(event.get("command", "set")))
-            entries[run] = old._replace(changes=(*old.changes, event), time=old.time or _time(event))
-    return list(entries.values())
+            if run not in settings:
+                settings[run] = []
+                entries[run] = Entry("settings", _time(event), run, str(event.get("command", "set")))
+            settings[run].append(event)
+            if not entries[run].time:
+                entries[run] = entries[run]._replace(time=_time(event))
+    return [e._replace(changes=tuple(settings[e.run])) if e.run in settings else e for e in entries.values()]
 
 
 def _of_run(run: PastRun) -> Entry:
@@ -95,9 +122,10 @@ def narrowed(entries: Sequence[Entry], wanted: Wanted) -> list[Entry]:
         UnknownEntity: the log tells of no such entity.
     """
     found = list(entries)
-    if wanted.run is not None:
-        name = named_run([e.run for e in entries if e.run is not None], wanted.run)
-        found = [e for e in found if e.run == name]
+    if wanted.runs:
+        named = [e.run for e in entries if e.run is not None]
+        names = {named_run(named, run) for run in wanted.runs}
+        found = [e for e in found if e.run in names]
     if wanted.entities:
         found = _of_entities(found, wanted.entities, _names_in(entries))
     return [e for e in found if _lies_between(e.moment, wanted.since, wanted.until)]
@@ -124,7 +152,8 @@ def _of_entities(entries: Sequence[Entry], wanted: Sequence[str], names: set[str
         if not found and not _is_glob(text):
             raise UnknownEntity(
                 f"The audit log tells of no entity {text!r}{near(text, sorted(names))}; nothing was done.",
-                hint="Names compare with case; a glob such as 'Sprint *' matches several.",
+                hint="What a server deleted is not in the log: `memttl backups diff latest`. "
+                "Names compare with case; a glob such as 'Sprint *' matches several.",
             )
         chosen |= found
     kept = ((e, tuple(c for c in e.changes if {c.get("entity"), c.get("entity_pin")} & chosen)) for e in entries)

@@ -4,175 +4,135 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 from memttl.core.log_outcome import LogOutcome, VerifyOutcome
-from memttl.core.past_runs import Event, PastRun
-from memttl.core.timeline import Entry
-from memttl.core.wording import plural
+from memttl.core.past_runs import Event
+from memttl.core.timeline import Entry, Wanted, is_edited
+from memttl.core.wording import day_words, plural
 from memttl.core.zones import in_zone
-from memttl.report.fitting import cut
+from memttl.report.fitting import cut, wrap
+from memttl.report.log_words import NOUNS, SIGNS, entry_words, word_and_noun
 from memttl.report.text import entity_title, observation_text, visible
 
 _RUN_COLUMNS = 8
 _DIGEST_SHOWN = 12
-# what a line of the log is about, by the end of its kind -> the noun for its count
-_NOUNS = {"entity": "entity", "relation": "relation", "line": "line"}
-_SIGNS = {"removed": "-", "restored": "+", "quarantined": "!", "set": "*"}
-# commands whose runs need more words than the counts of what they did
-_DID = {
-    "recover": "merged an update that another program wrote during a swap",
-    "restore": "put a whole backup in the file's place",
-    "repair": "repaired the file",
-    "forget": "erased what was named for good",
-}
+_LINE_SHOWN = 72  # characters of a damaged line, which may be as long as the file
+_INDENT = {"head": 4, "why": 8}
 
 
 def render(outcome: LogOutcome, *, width: int | None = None) -> str:
-    """Give the timeline, oldest first; lines are cut to `width` columns where a screen has so many."""
-    lines = [line for entry in outcome.entries for line in _entry(entry, outcome.now)]
+    """Give the timeline, oldest first.
+
+    Where a screen has `width` columns, texts are cut to it, and what names a run is wrapped instead.
+    """
+    lines = [line for entry in outcome.entries for line in _entry(entry, outcome.now, width)]
     if not outcome.logged:
         lines = [f"Nothing was logged yet of {outcome.file}."]
     elif not lines:
-        lines = [f"Nothing of what was logged of {outcome.file} was asked for."]
-    shown = map(visible, lines)
-    return "".join((line if width is None else cut(line, width)) + "\n" for line in shown)
+        lines = [f"No run{_asked(outcome.wanted, outcome.now)} is in the audit log of {outcome.file}."]
+    return "".join(visible(line) + "\n" for line in lines)
 
 
-def _entry(entry: Entry, now: datetime) -> Iterator[str]:
-    yield f"{_time(entry, now)}  {(entry.run or '-').ljust(_RUN_COLUMNS)}  {entry.command}: {_words(entry)}"
+def _asked(wanted: Wanted, now: datetime) -> str:
+    """Say what was asked for: ` since 2026-10-31`."""
+    zone = now.tzinfo or UTC
+    words = [
+        f"named {' or '.join(wanted.runs)}" if wanted.runs else "",
+        f"of {' or '.join(map(repr, wanted.entities))}" if wanted.entities else "",
+        f"since {day_words(wanted.since, zone)}" if wanted.since else "",
+        f"before {day_words(wanted.until, zone)}" if wanted.until else "",
+    ]
+    return "".join(f" {word}" for word in words if word)
+
+
+def _entry(entry: Entry, now: datetime, width: int | None) -> Iterator[str]:
+    head = f"{_time(entry, now)}  {(entry.run or '-').ljust(_RUN_COLUMNS)}  {entry.command}: {entry_words(entry)}"
+    yield from _wrapped(head, width, _INDENT["head"])
     for title, changes in groupby(entry.changes, key=_title):
-        yield f"  {title}"
+        yield _cut(f"  {title}", width)
         for change in changes:
-            yield from _change(change)
+            line, why = _change(change)
+            yield _cut(line, width)
+            if why:
+                yield from _wrapped(f"      {why}", width, _INDENT["why"])
+
+
+def _cut(line: str, width: int | None) -> str:
+    return line if width is None else cut(visible(line), width)
+
+
+def _wrapped(line: str, width: int | None, indent: int) -> Iterator[str]:
+    """Break a line rather than cut it: it may name runs, which are there to be copied."""
+    if width is None:
+        yield line
+        return
+    line = visible(line)
+    first = wrap(line, width)[0]
+    yield first
+    rest = line[len(first) :].lstrip()
+    if rest:
+        yield from (" " * indent + part for part in wrap(rest, width - indent))
 
 
 def _time(entry: Entry, now: datetime) -> str:
     moment = entry.moment
-    return f"{in_zone(moment, now.tzinfo):%Y-%m-%d %H:%M %Z}" if moment and now.tzinfo else entry.time or "no time"
-
-
-def _words(entry: Entry) -> str:
-    told = entry.told
-    if entry.kind == "baseline":
-        return f"the first look at this file; what was there then is known since {told.get('baseline')}"
-    if entry.kind == "backfill":
-        return f"{_count(told.get('moved'), 'birth')} moved earlier"
-    if entry.kind == "accepted":
-        return f"accepted that {_count(told.get('gone'), 'observation')} had vanished"
-    if entry.kind == "forgotten":
-        return f"erased for good, in {_count(told.get('places'), 'place')}"
-    if entry.kind == "repaired":
-        return _repaired_words(entry.told)
-    if entry.kind == "settings":
-        return _settings_count(entry.changes)
-    assert entry.past is not None
-    return _run_words(entry.past)
-
-
-def _repaired_words(told: Event) -> str:
-    what = told.get("what")
-    parts = [str(part) for part in dict.fromkeys(what)] if isinstance(what, list) else []
-    aside = told.get("aside")
-    return f"mended {_and(parts or ['the state'])}" + (f"; the log of before is {aside}" if aside else "")
-
-
-def _count(value: Any, noun: str) -> str:
-    number = len(value) if isinstance(value, (list, dict)) else value
-    return plural(number, noun) if isinstance(number, int) else f"some {noun}s"
-
-
-def _settings_count(changes: tuple[Event, ...]) -> str:
-    pins = sum("entity_pin" in change for change in changes)
-    counts = [(len(changes) - pins, "observation"), (pins, "entity pattern")]
-    return " and ".join(plural(n, noun) for n, noun in counts if n)
-
-
-def _run_words(run: PastRun) -> str:
-    settled = run.end.get("settled") is True
-    if run.applied is None:
-        return f"killed, or at work still; planned: {_counted(run.events) or 'nothing'}"
-    if not run.applied:
-        why = "it was killed before it wrote" if settled else "nothing was written"
-        planned = "" if run.is_thinned else _counted(run.events)
-        return why + (f"; planned: {planned}" if planned else "")
-    did = _summary_counts(run.begin) if run.is_thinned else _counted(run.events)
-    words = [did or _DID.get(run.command, "wrote the file")]
-    target = run.begin.get("undoes")
-    words += [f"undid {'a part of ' if run.begin.get('partial') is True else ''}{target}"] if target else []
-    words += ["killed after it had written"] if settled else []
-    words += [f"thinned on {str(run.begin.get('thinned', ''))[:10]}, its texts are gone"] if run.is_thinned else []
-    words += [f"undone by {run.undone_by}"] if run.undone_by else []
-    return "; ".join(words)
-
-
-def _summary_counts(summary: Event) -> str:
-    counts = [(word, summary.get(word)) for word in _SIGNS]
-    return ", ".join(f"{word} {n}" for word, n in counts if isinstance(n, int) and n)
-
-
-def _counted(events: Any) -> str:
-    """Count what a run took out and put in: `removed 3 observations and 1 entity`."""
-    counts: dict[str, dict[str, int]] = {}
-    for event in events:
-        word, noun = _word_and_noun(event)
-        if word in _SIGNS:
-            nouns = counts.setdefault(word, {})
-            nouns[noun] = nouns.get(noun, 0) + 1
-    parts = (f"{word} {_and([plural(n, noun) for noun, n in nouns.items()])}" for word, nouns in counts.items())
-    return ", ".join(parts)
-
-
-def _and(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _word_and_noun(event: Event) -> tuple[str, str]:
-    """Say what happened to what; of a line that was erased since, as far as that is told."""
-    kind = str(event.get("of") if event.get("event") == "erased" else event.get("event"))
-    word, _, what = kind.partition("_")
-    if word == "quarantined":
-        return word, "piece"
-    return ("" if what.endswith("again") else word), _NOUNS.get(what, "observation")
+    return f"{in_zone(moment, now.tzinfo):%Y-%m-%d %H:%M:%S %Z}" if moment and now.tzinfo else entry.time or "no time"
 
 
 def _title(change: Event) -> str:
     if "entity_pin" in change:
         return f"entity {change['entity_pin']}"
-    name = change.get("entity")
+    name, kind = change.get("entity"), change.get("event")
+    if kind == "erased" and not isinstance(name, str):
+        return "erased by forget"
+    if not name and kind in ("removed_line", "restored_line"):
+        return "a damaged line"
     if not isinstance(name, str):
-        return f"line {change['line']}" if "line" in change else "erased"
-    return entity_title(name, change["entity_type"]) if "entity_type" in change else name
+        return f"line {change['line']}" if "line" in change else "a line of the memory file"
+    return entity_title(name, change["entity_type"]) if "entity_type" in change else name or '""'
 
 
-def _change(change: Event) -> Iterator[str]:
-    word, noun = _word_and_noun(change)
-    sign = _SIGNS.get(word, "-")
+def _change(change: Event) -> tuple[str, str]:
+    """Give the line of one change, and why it was made."""
+    word, noun = word_and_noun(change)
+    sign = SIGNS.get(word, "-")
+    if is_edited(change):
+        return f"    {sign} edited in the log, {_digest_words(change)}", ""
     if change.get("event") == "erased":
-        yield f"    {sign} {noun}, erased for good"
-        return
+        return f"    {sign} {noun}, erased for good", ""
     if "entity_pin" in change:
         pinned = change.get("settings") or {}
-        yield f"    {sign} {'pinned, with what comes later' if pinned else 'no longer pinned'}"
-        return
-    whole = f"{noun}: " if noun in _NOUNS.values() or word == "quarantined" else ""
-    yield f"    {sign} {whole}{text_words(change)}"
+        return f"    {sign} {'pinned, with what comes later' if pinned else 'no longer pinned'}", ""
+    whole = f"{noun}: " if noun in NOUNS.values() or word == "quarantined" else ""
     told = [settings_words(change["settings"]) if "settings" in change else None, change.get("reason")]
     reason = "; ".join(str(part) for part in told if part)
     tier = f"{change['tier']}: " if change.get("tier") and reason else ""
-    if reason:
-        yield f"      {tier}{reason}"
+    return f"    {sign} {whole}{text_words(change)}", f"{tier}{reason}"
 
 
 def text_words(change: Event) -> str:
     """Give the text of a line in the log, or the head of its digest where it is not there."""
     raw = change.get("raw")
-    if isinstance(raw, str):
-        return observation_text(value_of(raw))
-    digest = change.get("raw_digest", change.get("digest"))
-    return f"text not in the log, SHA-256 {str(digest)[:_DIGEST_SHOWN]}…"
+    if not isinstance(raw, str):
+        return f"text not in the log, {_digest_words(change)}"
+    if change.get("event") in ("quarantined", "removed_line", "restored_line"):
+        return cut(visible(_bytes_spelled(raw)), _LINE_SHOWN)
+    return observation_text(value_of(raw))
+
+
+def _digest_words(change: Event) -> str:
+    return f"SHA-256 {str(change.get('raw_digest', change.get('digest')))[:_DIGEST_SHOWN]}…"
+
+
+def _bytes_spelled(raw: str) -> str:
+    """Give a line as it stood, with each byte that is no UTF-8 as `\\xff`."""
+    try:
+        return raw.rstrip("\r\n").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # no bytes of a file
+        return raw
 
 
 def value_of(raw: str) -> Any:

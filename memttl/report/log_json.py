@@ -6,7 +6,7 @@ from typing import Any
 
 from memttl.core.log_outcome import LogOutcome, VerifyOutcome
 from memttl.core.past_runs import Event, PastRun
-from memttl.core.timeline import Entry
+from memttl.core.timeline import Entry, is_edited
 from memttl.core.wording import instant_text
 from memttl.report.documents import SCHEMA, finite
 from memttl.report.log import value_of
@@ -40,8 +40,12 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "backup": _string(past.end.get("backup")) if past else None,
         "undoes": _string(begin.get("undoes")),
         "undone_by": (past.undone_by or None) if past else None,
+        "partly_undone_by": list(past.partly_undone_by) if past else [],
+        "edited": entry.is_edited,
         "counts": _counts(entry, past),
-        "told": {key: value for key, value in told.items() if key not in ("v", "event", "run", "time", "prev")},
+        "told": {
+            key: value for key, value in told.items() if key not in ("v", "event", "run", "time", "prev", "edited")
+        },
         "changes": [_change(change) for change in entry.changes],
     }
 
@@ -67,6 +71,7 @@ def _change(change: Event) -> dict[str, Any]:
         "digest": change.get("raw_digest", change.get("digest")),
         **{key: change.get(key) for key in ("tier", "rule", "age_source", "created_at", "expires_at", "reason")},
         "settings": change.get("settings"),
+        "edited": is_edited(change),
     }
 
 

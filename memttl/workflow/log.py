@@ -10,10 +10,10 @@ from typing import NamedTuple
 from memttl.core.chain import Break, Checked, check, event_of, lines_of
 from memttl.core.dates import DateReader
 from memttl.core.log_outcome import LogOutcome, VerifyOutcome
-from memttl.core.timeline import Wanted, narrowed, read_bound, timeline_of
+from memttl.core.timeline import Wanted, marked, narrowed, read_bound, timeline_of
 from memttl.errors import LedgerLost, UsageError
 from memttl.files import audit
-from memttl.files.audit_head import head_path
+from memttl.files.audit_head import head_path, read_head
 from memttl.files.leftovers import unfinished
 from memttl.files.state import State, had_ledger, refuse_another_folder, state_of
 from memttl.settings import Settings
@@ -22,7 +22,7 @@ from memttl.settings import Settings
 class Asked(NamedTuple):
     """What the user asked of a log, as written."""
 
-    run: str | None = None
+    runs: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
@@ -40,12 +40,15 @@ def logged(settings: Settings, asked: Asked) -> LogOutcome:
     warnings = [*settings.warnings, *_lost(state), *unfinished(state)]
     log = audit.read_log(state.audit)
     lines = lines_of(log.data)
+    found = _followed(state, log)
     events = [event_of(line) for line in lines]
     torn = [number for number, event in enumerate(events, start=1) if event is None]
     warnings += _torn_words(torn, len(lines), log.data)
-    entries = timeline_of([event for event in events if event is not None])
-    found = narrowed(entries, wanted)
-    return LogOutcome(settings.named, settings.now_here, tuple(found), len(entries), tuple(warnings))
+    warnings += _broken_words(found)
+    numbered = ((number, event) for number, event in enumerate(events, start=1) if event is not None)
+    entries = timeline_of([marked(event) if number in found.doubtful else event for number, event in numbered])
+    chosen = narrowed(entries, wanted)
+    return LogOutcome(settings.named, settings.now_here, tuple(chosen), len(entries), tuple(warnings), wanted)
 
 
 def _wanted(settings: Settings, asked: Asked) -> Wanted:
@@ -53,8 +56,8 @@ def _wanted(settings: Settings, asked: Asked) -> Wanted:
     since = read_bound("--since", asked.since, settings.now, reader) if asked.since is not None else None
     until = read_bound("--until", asked.until, settings.now, reader) if asked.until is not None else None
     if since is not None and until is not None and since >= until:
-        raise UsageError("--since lies after --until; nothing was done.")
-    return Wanted(asked.run, asked.entities, since, until)
+        raise UsageError("--since lies after --until; nothing was done.", hint="Exchange the two, or leave one out.")
+    return Wanted(asked.runs, asked.entities, since, until)
 
 
 def _lost(state: State) -> list[str]:
@@ -80,6 +83,13 @@ def _torn_words(torn: list[int], count: int, data: bytes) -> list[str]:
     return words
 
 
+def _broken_words(found: Checked) -> list[str]:
+    if found.broken is None:
+        return []
+    where = f"line {found.broken.line}" if found.broken.line else "it is gone or empty"
+    return [f"the audit log is not whole ({where}): `memttl log verify` tells where"]
+
+
 def verified(settings: Settings) -> VerifyOutcome:
     """Follow the chain of a memory file's audit log from the first line to the noted last one.
 
@@ -89,20 +99,25 @@ def verified(settings: Settings) -> VerifyOutcome:
     state = state_of(settings.memory, settings.state_elsewhere)
     warnings = (*settings.warnings, *_lost(state))
     log = audit.read_log(state.audit)
-    found = check(log.data)
-    hint = (
-        "Put a copy of the log back if you have one; or `memttl doctor --repair` sets it aside and begins a new one "
-        "with all that can be relied on."
-    )
-    if found.broken is None:
-        found = _with_end(state, log, found)
+    found = _followed(state, log)
+    hint = ""
+    if found.broken and found.broken.what != "cut":
+        hint = (
+            "Put a copy of the log back if you have one; or `memttl doctor --repair` sets it aside and begins a new "
+            "one with all that can be relied on."
+        )
+    elif found.broken:
         hint = (
             f"If you put an older log back yourself, remove {head_path(state.audit)}: then its end counts as it is. "
             "Else `memttl doctor --repair` begins a new log with all that is left."
-            if found.broken
-            else ""
         )
     return VerifyOutcome(settings.named, settings.now_here, str(state.audit), found, hint, warnings)
+
+
+def _followed(state: State, log: audit.Log) -> Checked:
+    """Follow the chain, and then its end; a log that is whole up to there may be cut, or its last line edited."""
+    found = check(log.data)
+    return found if found.broken else _with_end(state, log, found)
 
 
 def _with_end(state: State, log: audit.Log, found: Checked) -> Checked:
@@ -113,4 +128,7 @@ def _with_end(state: State, log: audit.Log, found: Checked) -> Checked:
     if not log.data:
         return found._replace(broken=Break(0, "cut", "it is gone or empty, and memttl has written one"))
     what = "it ends before the line that was added last, or what followed was written over it"
-    return found._replace(broken=Break(found.lines, "cut", what))
+    head = read_head(state.audit)
+    was_there = head is not None and head.begun < audit.size_of(state.audit)  # so the last line is another by now
+    doubtful = frozenset([found.lines] if was_there else [])
+    return found._replace(broken=Break(found.lines, "cut", what), doubtful=doubtful)

@@ -89,6 +89,21 @@ def test_line_that_cannot_be_read_any_more_is_damaged(log: Path) -> None:
     assert (broken(log).line, broken(log).what) == (3, "damaged")
 
 
+@pytest.mark.parametrize("numbers", [{1}, {2}, {2, 3}, {2, 4}, {1, 3, 5}, {3, 4, 5}])
+def test_every_edited_line_is_doubtful(log: Path, numbers: set[int]) -> None:
+    for number in numbers:
+        change(log, number, entity="F")
+    assert numbers <= check(log.read_bytes()).doubtful
+    assert 6 not in check(log.read_bytes()).doubtful
+
+
+def test_text_that_is_not_that_of_its_digest_makes_only_its_line_doubtful(log: Path) -> None:
+    assert check(log.read_bytes()).doubtful == set()
+    change(log, 2, raw='"other"')
+    change(log, 5, raw='"other"')
+    assert check(log.read_bytes()).doubtful == {2, 5}
+
+
 @pytest.mark.parametrize("number", [2, 3, 4, 5])
 def test_missing_line_shows_where_it_stood(log: Path, number: int) -> None:
     lines = lines_of(log)

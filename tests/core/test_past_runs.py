@@ -50,6 +50,35 @@ def test_an_undo_of_a_part_or_without_effect_undoes_no_run() -> None:
     assert runs_of(events)[0].undone_by == ""
 
 
+def parts(events: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
+    """Who undid each run, whole and in part."""
+    return [(r.undone_by, r.partly_undone_by) for r in runs_of(events)]
+
+
+def test_an_undo_of_a_part_is_named_as_such() -> None:
+    events = [*run("a", "removed"), *run("b", undoes="a", partial=True), *run("c", undoes="a", partial=True)]
+    assert parts(events)[0] == ("", ("b", "c"))
+
+
+def test_an_undo_of_the_whole_stands_instead_of_those_of_parts() -> None:
+    events = [*run("a", "removed"), *run("b", undoes="a", partial=True), *run("c", undoes="a")]
+    assert parts(events)[0] == ("c", ())
+
+
+def test_an_undo_that_was_undone_in_part_undid_a_part() -> None:
+    events = [*run("a", "removed"), *run("b", undoes="a"), *run("c", undoes="b", partial=True)]
+    assert parts(events) == [("", ("b",)), ("", ("c",)), ("", ())]
+
+
+def test_an_undo_of_a_part_that_is_undone_says_nothing() -> None:
+    events = [*run("a", "removed"), *run("b", undoes="a", partial=True), *run("c", undoes="b")]
+    assert parts(events) == [("", ()), ("c", ()), ("", ())]
+
+
+def test_an_undo_of_a_part_without_effect_says_nothing() -> None:
+    assert parts([*run("a"), *run("b", undoes="a", partial=True, applied=False)])[0] == ("", ())
+
+
 def test_a_summary_is_a_run_without_lines() -> None:
     found = runs_of([{"event": "summary", "run": "a", "command": "prune", "time": "t", "applied": True}])[0]
     assert (found.is_thinned, found.applied, found.removed) == (True, True, [])

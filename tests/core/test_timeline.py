@@ -70,13 +70,13 @@ def test_erased_settings_are_told_with_their_run() -> None:
     ("run", "found"), [("a1b2", ["a1b2"]), ("a1b3", ["a1b3"]), ("5e70", ["5e70"]), ("b", ["bf"]), ("bf", ["bf"])]
 )
 def test_run_is_found_by_its_beginning(run: str, found: list[str]) -> None:
-    assert runs(Wanted(run)) == found
+    assert runs(Wanted((run,))) == found
 
 
 @pytest.mark.parametrize("run", ["", "a1", "5e7", "ffff", "None"])
 def test_unknown_or_ambiguous_run_is_refused(run: str) -> None:
     with pytest.raises(UnknownRun):
-        runs(Wanted(run))
+        runs(Wanted((run,)))
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,23 @@ def test_entities_are_names_or_globs(entities: tuple[str, ...], found: list[str]
 def test_only_lines_of_the_entities_are_shown() -> None:
     found = narrowed(timeline_of(EVENTS), Wanted(entities=("F",)))
     assert [c["entity"] for entry in found for c in entry.changes] == ["F", "F"]
+
+
+def test_several_runs_can_be_asked_for() -> None:
+    assert runs(Wanted(("a1b3", "5e70"))) == ["5e70", "a1b3"]
+
+
+def test_forget_is_one_entry_with_what_it_tells_at_its_end() -> None:
+    told = {"event": "forgotten", "run": "f1", "time": LATER, "places": {"a": 1}}
+    for lines in (run_of("f1", OLD, command="forget"), [{"event": "summary", "run": "f1", "time": OLD}]):
+        (entry,) = timeline_of([*lines, told])
+        assert (entry.kind, entry.time, entry.told) == ("run", OLD, told)
+
+
+def test_unknown_entity_says_where_the_servers_deletions_can_be_seen() -> None:
+    with pytest.raises(UnknownEntity) as error:
+        narrowed(timeline_of(EVENTS), Wanted(entities=("Mira",)))
+    assert "What a server deleted is not in the log: `memttl backups diff latest`" in error.value.hint
 
 
 def test_unknown_entity_is_a_slip_with_near_names() -> None:
