@@ -107,6 +107,20 @@ def test_what_is_left_is_a_warning(path: Path) -> None:
     assert "warning: still in: memory.jsonl (" in ended.stderr
 
 
+def test_a_damaged_line_that_is_left_is_told_with_what_mends_it(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + f'\n{{"type":"entity","observations":["{SECRET}'.encode())
+    aged(path)
+    ended = memttl("forget", "--text", SECRET, "--yes", "--for-good", "--file", path)
+    told = next(line for line in ended.stderr.splitlines() if "still in" in line)
+    assert "still in: memory.jsonl (1 damaged line); `memttl doctor --repair`" in told
+    assert "name more" not in told
+
+
+def test_the_plan_counts_each_kind(path: Path) -> None:
+    ended = memttl("forget", "Vault", "--dry-run", "--file", path)
+    assert "  memory.jsonl: 1 entity, 1 observation, 1 relation\n" in ended.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -33,7 +33,7 @@ from memttl.core.sightings import (
     without_old,
 )
 from memttl.files.ledger_days import add_days, check_days, days_of, forget_days
-from memttl.files.ledger_forgetting import forget_rows, rows_meant, wipe
+from memttl.files.ledger_forgetting import forget_rows, rest_after, rows_meant, wipe
 from memttl.files.ledger_rows import UNREADABLE, sealed, setting_of, setting_row, unsealed
 
 VERSION = 1
@@ -308,6 +308,10 @@ class Ledger:
     def rows_meant(self, targets: Targets) -> int:
         """Count what `forget` would take out."""
         return rows_meant(self._connection, targets)
+
+    def rest_after(self, targets: Targets) -> bytes:
+        """Give what the file would hold after `forget` and `wipe`; nothing is taken out."""
+        return rest_after(self._connection, targets)
 
     def forget(self, targets: Targets) -> int:
         """Take out what is to be forgotten, inside a writing transaction; give how many rows and sightings went.
