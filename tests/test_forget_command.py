@@ -107,6 +107,20 @@ def test_what_is_left_is_a_warning(path: Path) -> None:
     assert "warning: still in: memory.jsonl (" in ended.stderr
 
 
+def test_a_damaged_line_that_is_left_is_told_with_what_mends_it(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + f'\n{{"type":"entity","observations":["{SECRET}'.encode())
+    aged(path)
+    ended = memttl("forget", "--text", SECRET, "--yes", "--for-good", "--file", path)
+    told = next(line for line in ended.stderr.splitlines() if "still in" in line)
+    assert "still in: memory.jsonl (1 damaged line); `memttl doctor --repair`" in told
+    assert "name more" not in told
+
+
+def test_the_plan_counts_each_kind(path: Path) -> None:
+    ended = memttl("forget", "Vault", "--dry-run", "--file", path)
+    assert "  memory.jsonl: 1 entity, 1 observation, 1 relation\n" in ended.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -131,6 +145,60 @@ def test_text_means_all_entities(path: Path) -> None:
     ended = memttl("forget", "--text", SECRET, "--yes", "--for-good", "--file", path)
     assert ended.returncode == 0
     assert holding(path.parent) == []
+
+
+@pytest.mark.parametrize("words", [("--text", "-"), ("*", "-")])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_dash_reads_the_text_from_a_pipe_without_its_line_end(path: Path, words: tuple[str, ...], end: str) -> None:
+    ended = memttl("forget", *words, "--yes", "--for-good", "--file", path, stdin=None, input=SECRET + end)
+    assert ended.returncode == 0
+    assert holding(path.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("", "no text"), ("\n", "no text"), (f"{SECRET}\nmore\n", "more than one line"), ("\udcff", "no UTF-8")],
+)
+def test_what_is_no_single_line_of_text_is_refused(path: Path, given: str, said: str) -> None:
+    before = tree(path.parent)
+    words = ("forget", "--text", "-", "--yes", "--for-good", "--json", "--file", path)
+    error = error_of(memttl(*words, stdin=None, input=given))
+    assert error["code"] == 2
+    assert said in error["message"]
+    assert tree(path.parent) == before
+
+
+def test_a_pattern_that_was_read_is_not_shown_where_it_is_none(path: Path) -> None:
+    words = ("forget", "--text", "-", "--pattern", "--yes", "--for-good", "--file", path)
+    ended = memttl(*words, stdin=None, input="hunter2(")
+    assert ended.returncode == 2
+    assert "hunter2" not in ended.stdout + ended.stderr
+
+
+def test_a_dash_in_a_pipe_needs_both_answers(path: Path) -> None:
+    ended = memttl("forget", "--text", "-", "--yes", "--file", path, stdin=None, input=SECRET)
+    assert ended.returncode == 2
+    assert "--for-good" in ended.stderr
+
+
+def test_at_a_terminal_a_dash_asks_for_the_text_without_echo_and_then_twice(path: Path) -> None:
+    terminal = at_terminal(path, "--text", "-")
+    terminal.read_until("Text to forget")
+    terminal.type("hunter2/café\n")
+    assert "(it is not shown): \r\nA\r\n" in terminal.read_until(FIRST)  # the plan comes next, and no echo
+    terminal.type("y\n")
+    terminal.read_until(SECOND)
+    terminal.type("forget\n")
+    assert terminal.end().code == 0
+    assert holding(path.parent) == []
+
+
+def test_ctrl_c_at_the_hidden_text_changes_nothing(path: Path) -> None:
+    before, terminal = tree(path.parent), at_terminal(path, "--text", "-")
+    terminal.read_until("Text to forget")
+    terminal.type("\x03")
+    assert terminal.end().code == 130
+    assert tree(path.parent) == before
 
 
 def test_several_files_are_each_done_on_its_own(path: Path) -> None:

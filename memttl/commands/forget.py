@@ -8,7 +8,7 @@ import typer
 
 from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
-from memttl.commands.printing import can_ask, put, read_line
+from memttl.commands.printing import can_ask, put, read_line, read_secret
 from memttl.errors import AS_IT_WAS, ExitCode, NeedsYes, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
@@ -16,16 +16,27 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
     from memttl.core.selection import Choice
     from memttl.settings import Settings
 
+STDIN = "-"  # in place of TEXT
+
 
 def forget(
     entity: Annotated[
         str | None, typer.Argument(metavar="[ENTITY]", help="An exact name, else a glob; '*' for all.")
     ] = None,
     text: Annotated[
-        str | None, typer.Argument(metavar="[TEXT]", help="A part of the text, in any case; without it all goes.")
+        str | None,
+        typer.Argument(
+            metavar="[TEXT]",
+            help="A part of the text, in any case (-: read from stdin); without it all goes.",
+        ),
     ] = None,
     text_of_all: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="The same for all entities, instead of both.")
+        str | None,
+        typer.Option(
+            "--text",
+            metavar="TEXT",
+            help="The same for all entities, instead of both (-: from stdin).",
+        ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="TEXT is the whole text.")] = False,
     pattern: Annotated[bool, typer.Option("--pattern", help="TEXT is a regular expression.")] = False,
@@ -48,10 +59,12 @@ def forget(
     from memttl.settings import Given
     from memttl.workflow.forget import forget as run_forget
 
-    choice = _choice(entity, text, text_of_all, exact=exact, pattern=pattern)
     output = Output(json, quiet, verbose, color)
+    choice = _choice(entity, text, text_of_all, exact=exact, pattern=pattern)
     if not dry_run:
         _check_answers(yes=yes, for_good=for_good)
+    if choice.text == STDIN:
+        choice = _with_secret(choice)
     shown: Shown = set()
 
     def one(settings: Settings) -> ForgetOutcome:
@@ -94,6 +107,21 @@ def _choice(entity: str | None, text: str | None, text_of_all: str | None, *, ex
         )
     choice.matcher()
     return choice
+
+
+def _with_secret(choice: Choice) -> Choice:
+    """Read the text from standard input; no message may show it.
+
+    Raises:
+        UsageError: it is no such text.
+        Interrupted: nobody gave one.
+    """
+    read = choice._replace(text=read_secret("Text to forget (it is not shown): ", f"Interrupted; {AS_IT_WAS}."))
+    try:
+        read.matcher()
+    except UsageError:
+        raise UsageError("The text that was read is no regular expression; nothing was done.") from None
+    return read
 
 
 def _check_answers(*, yes: bool, for_good: bool) -> None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import IO, AnyStr, TypeVar
 
-from memttl.errors import AS_IT_WAS, CannotPrint, Interrupted
+from memttl.errors import AS_IT_WAS, CannotPrint, Interrupted, UsageError
 
 A = TypeVar("A")
 _first: list[Callable[[], None]] = []  # what takes a progress bar off the screen
@@ -108,6 +108,42 @@ def choose(prompt: str, answers: Mapping[str, A], again: str, *, interrupted: st
         if word in answers:
             return answers[word]
         say(again)
+
+
+def read_secret(prompt: str, interrupted: str) -> str:
+    """Take one line of standard input without its line end: at a terminal after a prompt and without echo.
+
+    Raises:
+        Interrupted: Ctrl-C or the end of input at a terminal, in the words of `interrupted`.
+        UsageError: it is empty, no UTF-8, or more than one line.
+    """
+    if can_ask():
+        from getpass import getpass  # here: hardly any command hides what is typed
+
+        try:
+            line = getpass(prompt, stream=sys.stderr)
+        except (KeyboardInterrupt, EOFError):
+            say("")
+            raise Interrupted(interrupted) from None
+    else:
+        line = _line_of_pipe()
+    if not line:
+        raise UsageError("Standard input holds no text; nothing was done.", hint="Give one line of text.")
+    return line
+
+
+def _line_of_pipe() -> str:
+    try:
+        data = b"" if sys.stdin is None else sys.stdin.buffer.readline()
+        is_more = bool(data) and sys.stdin.buffer.read(1) != b""
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise UsageError("What standard input holds is no UTF-8; nothing was done.") from None
+    except OSError as e:  # a folder
+        raise UsageError(f"Standard input cannot be read ({e.strerror}); nothing was done.") from None
+    if is_more:  # the rest would not be looked for, and stay
+        raise UsageError("Standard input holds more than one line; nothing was done.", hint="Give one line of text.")
+    return text.removesuffix("\n").removesuffix("\r")
 
 
 def read_line(prompt: str, interrupted: str) -> str:

@@ -5,13 +5,30 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from memttl.core.forget_rest import DAMAGED, Kinds
+from memttl.core.wording import plural
+
 
 class PlaceCount(NamedTuple):
-    """One file, and how many things of what kind go from it, or are still in it."""
+    """One file, and how much goes from it, or how often it is still in it; `kinds` say of what how many."""
 
     place: str
     number: int
-    noun: str = "time"
+    kinds: Kinds
+
+    @property
+    def words(self) -> str:
+        """Of what how many: `1 entity, 2 relations`."""
+        return _words(self.kinds)
+
+    @property
+    def without_damaged(self) -> str:
+        """The same without damaged lines; "" where there is nothing else."""
+        return _words(tuple(kind for kind in self.kinds if kind[1] != DAMAGED))
+
+
+def _words(kinds: Kinds) -> str:
+    return ", ".join(plural(count, noun) for count, noun in kinds)
 
 
 class ForgetOutcome(NamedTuple):

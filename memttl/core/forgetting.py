@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from memttl.core.cut import check_cut, cut_line, raw_elements
 from memttl.core.digests import text_digest
 from memttl.core.evidence import text_of
+from memttl.core.forget_rest import DAMAGED, Kinds
 from memttl.core.memory import BOM, line_spans, parse_line, read_lines, shallow_record
 from memttl.core.mentions import Mentions
 from memttl.core.model import Line
@@ -44,20 +46,34 @@ class Targets(NamedTuple):
 
 
 class Without(NamedTuple):
-    """What is left of some bytes: how many observations, other lines and broken lines went, and which bad ones stay.
+    """What is left of some bytes: how many observations, whole lines and damaged lines went, and which bad ones stay.
 
     `broken` are the numbers of the lines that cannot be parsed, hold it, and were kept.
     """
 
     data: bytes
     observations: int = 0
-    lines: int = 0
+    entities: int = 0
+    relations: int = 0
+    damaged: int = 0
     broken: tuple[int, ...] = ()
+
+    @property
+    def lines(self) -> int:
+        """How many whole lines went."""
+        return self.entities + self.relations + self.damaged
 
     @property
     def gone(self) -> int:
         """How many things went."""
         return self.observations + self.lines
+
+    @property
+    def kinds(self) -> Kinds:
+        """How many of which kind."""
+        nouns = ("entity", "observation", "relation", DAMAGED)
+        counts = (self.entities, self.observations, self.relations, self.damaged)
+        return tuple((count, noun) for count, noun in zip(counts, nouns, strict=True) if count)
 
 
 def entity_name(line: Line) -> str | None:
@@ -136,25 +152,25 @@ def without(data: bytes, targets: Targets, *, drop_broken: bool = False) -> With
     `drop_broken`: a line that cannot be parsed and holds it goes whole, which no memory file but a copy may lose.
     """
     pieces = [BOM] if data.startswith(BOM) else []
-    observations, lines, broken = 0, 0, list[int]()
+    observations, whole, broken = 0, Counter[str](), list[int]()
     for number, start, end, after in line_spans(data):
         line = parse_line(data[start:end], number)
         if line.kind == "malformed" and targets.mentions.is_in_broken(line.raw):
             if drop_broken:
-                lines += 1
+                whole[line.kind] += 1
                 continue
             broken.append(number)
         if _goes_whole(line, targets.names):
-            inside = len((line.record or {}).get("observations", ())) if line.is_judged else 0
-            observations, lines = observations + inside, lines + 1
+            observations += len((line.record or {}).get("observations", ())) if line.is_judged else 0
+            whole[line.kind] += 1
             continue
         gone = _indexes(line, targets)
         observations += len(gone)
         pieces += _cut(line.raw, gone), data[end:after]
     out = b"".join(pieces)
-    if lines and out.endswith(b"\n") and not data.endswith(b"\n"):  # the last line went; the file had no last newline
+    if whole and out.endswith(b"\n") and not data.endswith(b"\n"):  # the last line went; the file had no last newline
         out = out[:-1].removesuffix(b"\r")
-    return Without(out, observations, lines, tuple(broken))
+    return Without(out, observations, whole["entity"], whole["relation"], whole["malformed"], tuple(broken))
 
 
 def _goes_whole(line: Line, names: frozenset[str]) -> bool:

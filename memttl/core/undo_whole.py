@@ -17,7 +17,7 @@ from memttl.core.inverse import Inverse, Key, Moved, MovedLine
 from memttl.core.memory import BOM, line_spans
 from memttl.core.merge import merge
 from memttl.core.model import Line
-from memttl.core.past_runs import PastRun
+from memttl.core.past_runs import Event, PastRun
 from memttl.core.places import element_key
 from memttl.core.repair import plan_repair, undo_repair
 from memttl.core.undo_items import Item
@@ -45,6 +45,18 @@ def undone_whole(run: PastRun, before: bytes | None, after: bytes | None, live: 
         return None
     merged = merge(after, before, live).removeprefix(BOM)
     return BOM + merged if before.startswith(BOM) else merged
+
+
+def was_forgotten_since(run: PastRun, before: bytes | None, events: Iterable[Event]) -> bool:
+    """Say whether a run's backup (`before`, None where it is gone) was written anew by a forget after that run."""
+    if before is None or _digest(before) == run.end.get("file_digest", run.begin.get("file_digest")):
+        return False
+    has_ended = False
+    for event in events:
+        has_ended = has_ended or (event.get("event") == "end" and event.get("run") == run.run)
+        if has_ended and event.get("event") == "forgotten":
+            return True
+    return False
 
 
 def _digest(data: bytes) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from memttl.core.forget_outcome import PlaceCount
@@ -19,6 +20,7 @@ from memttl.core.progress import Progress, no_progress
 from memttl.core.records import begin_again, begin_fields
 from memttl.errors import Interrupted, MemttlError, NoPermission
 from memttl.files import audit, versions
+from memttl.files.archive_mark import archive_of
 from memttl.files.commit import Change, timestamp
 from memttl.files.erasing_places import places_of, read_place, remove_file, replace_file
 from memttl.files.forget_survey import count
@@ -42,7 +44,10 @@ _LOOKS = 2
 
 
 class Erasing(NamedTuple):
-    """What a forget erases by; `digests` are those of the texts that go, for the one line that stays in the log."""
+    """What a forget erases by; `digests` are those of the texts that go, for the one line that stays in the log.
+
+    `archive_of`: the state of the memory file whose archive `state` is.
+    """
 
     state: State
     targets: Targets
@@ -50,6 +55,17 @@ class Erasing(NamedTuple):
     now: datetime
     options: Options = Options()
     progress: Progress = no_progress
+    archive_of: State | None = None
+
+    @property
+    def home(self) -> Path:
+        """The memory file's folder, from which places are named."""
+        return (self.archive_of or self.state).memory.parent
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether there is a ledger to open, or one to make: an archive has none, and with one it could be none."""
+        return os.path.lexists(self.state.ledger) or not (self.archive_of or archive_of(self.state))
 
     @property
     def digests(self) -> list[str]:
@@ -76,10 +92,11 @@ def erase(erasing: Erasing) -> Erased:
     is_there = os.path.lexists(state.memory)
     like = state.memory.lstat() if is_there else stat_of_missing(state)
     with writing(state, like, erasing.options) as session:
-        with ledger_of(state, like, session.warn):
-            pass  # made, rebuilt and up to date with the log before anything is erased
+        if erasing.has_ledger:
+            with ledger_of(state, like, session.warn):
+                pass  # made, rebuilt and up to date with the log before anything is erased
         try:
-            counted = count([state], erasing.targets)
+            counted = count([state], erasing.targets, erasing.home)
             applied = is_there and _write_memory(session, erasing, run)
             _erase_the_rest(session, erasing, run, counted.places)
         except KeyboardInterrupt:
@@ -196,15 +213,13 @@ def _erase_from_log_and_ledger(session: Session, erasing: Erasing, run: str, pla
 
     Until it is told that it has seen all of the new log, the ledger reads the settings in it again: none is missed.
     """
+    if not erasing.has_ledger:
+        _erase_from_log(session, erasing, run, places)
+        return
     state, step = erasing.state, erasing.options.step
-    log = audit.read_log(state.audit).data
-    new = log_without(log[audit.segment_in(log).length :], erasing.targets)
     with ledger_of(state, session.like, session.warn) as ledger, ledger_errors(state.ledger):
         removed = removed_since(state, ledger.log_seen)
-        if new.changed:
-            audit.rewrite(state.audit, new.data, time=timestamp(), step=step)
-        audit.append(state.audit, [_forgotten(erasing, run, places)], session.like)
-        step("log written")
+        _erase_from_log(session, erasing, run, places)
         size = audit.size_of(state.audit)
         with ledger.transaction(write=True):
             ledger.forget(erasing.targets)
@@ -213,6 +228,16 @@ def _erase_from_log_and_ledger(session: Session, erasing: Erasing, run: str, pla
         step("rows gone")
         ledger.wipe()
         step("ledger wiped")
+
+
+def _erase_from_log(session: Session, erasing: Erasing, run: str, places: tuple[PlaceCount, ...]) -> None:
+    state, step = erasing.state, erasing.options.step
+    log = audit.read_log(state.audit).data
+    new = log_without(log[audit.segment_in(log).length :], erasing.targets)
+    if new.changed:
+        audit.rewrite(state.audit, new.data, time=timestamp(), step=step)
+    audit.append(state.audit, [_forgotten(erasing, run, places)], session.like)
+    step("log written")
 
 
 def _forgotten(erasing: Erasing, run: str, places: tuple[PlaceCount, ...]) -> dict[str, Any]:

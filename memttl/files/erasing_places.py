@@ -12,23 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from memttl.core.forget_outcome import PlaceCount
 from memttl.files import versions
 from memttl.files.backups import read_backup, write_new
 from memttl.files.state import State, own_file, refusal, sync_folder
 
 Kind = Literal["memory", "log", "old log", "ledger", "journal", "copy", "leftover", "damaged", "other"]
-NOUNS: dict[Kind, str] = {
-    "memory": "observation",
-    "log": "line",
-    "old log": "line",
-    "ledger": "row",
-    "journal": "journal of a killed run",
-    "copy": "observation",
-    "leftover": "observation",
-    "damaged": "damaged ledger, removed whole",
-    "other": "time",
-}
 _DAMAGED = re.compile(r"\.damaged-[0-9]+(-journal)?$")
 _COPIES = ("backups", "quarantine")
 
@@ -42,14 +30,9 @@ class Place(NamedTuple):
     path: Path
     kind: Kind
 
-    def name(self, state: State) -> str:
-        """Give the path for people: seen from the memory file's folder where it lies there."""
-        folder = state.memory.parent
-        return str(self.path.relative_to(folder)) if self.path.is_relative_to(folder) else str(self.path)
-
-    def counted(self, state: State, count: int) -> PlaceCount:
-        """Give what goes from it."""
-        return PlaceCount(self.name(state), count, NOUNS[self.kind])
+    def name(self, home: Path) -> str:
+        """Give the path for people: seen from the memory file's folder `home` where it lies there."""
+        return str(self.path.relative_to(home)) if self.path.is_relative_to(home) else str(self.path)
 
 
 def places_of(state: State) -> list[Place]:

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from memttl.core.forget_outcome import PlaceCount
+from memttl.core.forget_rest import Kinds, rest_in_bytes, rest_in_lines, rest_in_log
 from memttl.core.forgetting import Met, Targets, met_element, met_in, targets_of, without
 from memttl.core.forgetting_log import log_without, met_in_log
 from memttl.core.known import Setting
@@ -21,6 +23,7 @@ from memttl.files.ledger_open import ledger_errors, ledger_to_read
 from memttl.files.snapshot import read_settled
 from memttl.files.state import State
 
+_MEND = "`memttl doctor --repair` mends such lines, then forget again"
 _AS_FILES = ("memory", "copy", "leftover")
 _LOGS = ("log", "old log")
 
@@ -32,6 +35,7 @@ class Count(NamedTuple):
     remaining: tuple[PlaceCount, ...]
     warnings: tuple[str, ...]
     certain: int = 0  # without what goes only because it cannot be searched
+    broken: tuple[str, ...] = ()  # the damaged lines that hold it and stay, by place
 
 
 class Gathered(NamedTuple):
@@ -112,28 +116,42 @@ def _of_setting(setting: Setting) -> Met:
     return met_element(setting.entity, json.dumps(setting.text), setting.text)
 
 
-def count(states: Sequence[State], targets: Targets) -> Count:
-    """Count what each place would lose, and where it would still stand.
+class _Held(NamedTuple):
+    """What one place loses, how often it holds it afterwards and in what, and its damaged lines that stay."""
+
+    gone: Kinds = ()
+    often: int = 0
+    left: Kinds = ()
+    broken: tuple[int, ...] = ()
+
+
+def count(states: Sequence[State], targets: Targets, home: Path) -> Count:
+    """Count what each place would lose, and where it would still stand; places are named as seen from `home`.
 
     Raises:
         MemttlError: a place cannot be read.
     """
-    found, remaining, told, certain = list[PlaceCount](), list[PlaceCount](), list[str](), 0
+    found, remaining, told, broken, certain = list[PlaceCount](), list[PlaceCount](), list[str](), list[str](), 0
     for state in states:
         for place in places_of(state):
-            gone, left = _count_at(place, state, targets, told)
+            held, name = _held_at(place, state, targets, told), place.name(home)
+            gone = sum(number for number, _ in held.gone)
             if gone:
-                found.append(place.counted(state, gone))
+                found.append(PlaceCount(name, gone, held.gone))
+            if held.broken:
+                broken.append(_lines_words(name, held.broken))
             if place.kind == "damaged":
-                certain += left > 0
-            elif left:
-                remaining.append(PlaceCount(place.name(state), left))
-            certain += gone if place.kind != "damaged" else 0
-    return Count(tuple(found), tuple(remaining), tuple(told), certain)
+                certain += held.often > 0
+                continue
+            if held.often:
+                remaining.append(PlaceCount(name, held.often, held.left))
+            certain += gone
+    told += [f"{words} cannot be read and holds it, so it stays there: {_MEND}" for words in broken]
+    return Count(tuple(found), tuple(remaining), tuple(told), certain, tuple(broken))
 
 
-def _count_at(place: Place, state: State, targets: Targets, told: list[str]) -> tuple[int, int]:
-    """Give how much goes from a place, and how often what is left of it still holds it."""
+def _held_at(place: Place, state: State, targets: Targets, told: list[str]) -> _Held:
+    """Give how much goes from a place, and how much of it is left there."""
     mentions = targets.mentions
     try:
         data = _read(place, state)
@@ -141,55 +159,58 @@ def _count_at(place: Place, state: State, targets: Targets, told: list[str]) -> 
         if place.kind in ("memory", "log", "ledger"):
             raise
         told.append(f"{e.message} Nobody can tell what it holds: remove it yourself if it must go.")
-        return 0, 0
+        return _Held()
     if place.kind in _AS_FILES:
         left = without(data, targets, drop_broken=place.kind != "memory")
-        if left.broken:
-            told.append(_broken_words(place, state, left.broken))
-        return left.gone, 0 if place.kind == "leftover" else mentions.count(left.data)
+        rest = left.data if place.kind != "leftover" else b""
+        return _Held(left.kinds, mentions.count(rest), rest_in_lines(rest, mentions), left.broken)
     if place.kind in _LOGS:
         log = log_without(data, targets)
-        return log.changed, mentions.count(log.data)
+        gone = ((log.changed, "line"),) if log.changed else ()
+        return _Held(gone, mentions.count(log.data), rest_in_log(log.data, mentions))
     if place.kind == "ledger":
-        return _rows(state, targets), 0
-    if place.kind == "damaged":
-        return 1, mentions.count(data)
+        return _rows(state, targets)
     if place.kind == "journal":  # the rollback brings back what was deleted, or takes the journal away
-        return 1, 0
-    return 0, mentions.count(data)
+        return _Held(((1, "journal of a killed run"),))
+    gone = ((1, "damaged ledger, removed whole"),) if place.kind == "damaged" else ()
+    return _Held(gone, mentions.count(data), rest_in_bytes(data, mentions))
 
 
 def _read(place: Place, state: State) -> bytes:
     return _bytes_at(place, state) if place.kind == "memory" else read_place(place.path)
 
 
-def _broken_words(place: Place, state: State, lines: tuple[int, ...]) -> str:
+def _lines_words(name: str, lines: tuple[int, ...]) -> str:
     which = ", ".join(map(str, lines[:5])) + (" and more" if len(lines) > 5 else "")
-    return (
-        f"line {which} of {place.name(state)} cannot be read and holds it, so it stays there: "
-        "`memttl doctor --repair` mends such lines, then forget again"
-    )
+    return f"line {which} of {name}"
 
 
-def _rows(state: State, targets: Targets) -> int:
+def _rows(state: State, targets: Targets) -> _Held:
     try:
         with ledger_to_read(state.ledger) as ledger, ledger_errors(state.ledger):
-            return ledger.rows_meant(targets) if ledger is not None else 0
+            if ledger is None:
+                return _Held()
+            rows, rest = ledger.rows_meant(targets), ledger.rest_after(targets)
     except LedgerDamaged:
-        return 1
+        return _Held(((1, "row"),))
+    mentions = targets.mentions
+    return _Held(((rows, "row"),) if rows else (), mentions.count(rest), rest_in_bytes(rest, mentions))
 
 
-def remaining(states: Sequence[State], mentions: Mentions) -> tuple[PlaceCount, ...]:
-    """Search every byte of every place, once all is done, and give where it still stands."""
+def remaining(states: Sequence[State], mentions: Mentions, home: Path) -> tuple[PlaceCount, ...]:
+    """Search every byte of every place, once all is done, and give where it still stands, as seen from `home`."""
     found = []
     for state in states:
         for place in places_of(state):
             try:
-                often = mentions.count(_read(place, state))
+                data = _read(place, state)
             except MemttlError:
                 continue  # it was told of before
+            often = mentions.count(data)
             if often:
-                found.append(PlaceCount(place.name(state), often))
+                rest = rest_in_log if place.kind == "log" else rest_in_bytes
+                rest = rest_in_lines if place.kind in _AS_FILES else rest
+                found.append(PlaceCount(place.name(home), often, rest(data, mentions)))
     return tuple(found)
 
 
@@ -201,10 +222,14 @@ def refuse_nothing(choice: Choice, counted: Count) -> None:
     """
     if counted.certain:
         return
-    where = ", ".join(place.place for place in counted.remaining[:5])
-    also = f" It stands as part of something else in: {where}." if where else ""
-    raise UnknownEntity(
-        f"No observation of {choice.entity or '*'!r} matches, in the memory file or in anything that memttl keeps; "
-        f"nothing was done.{also}",
-        hint="'*' means every entity; TEXT is a part of the text, in any case.",
-    )
+    whose = "any entity" if choice.entity in (None, "*") else repr(choice.entity)
+    text = f"No observation of {whose} matches, in the memory file or in anything that memttl keeps; nothing was done."
+    hint = f"TEXT is a part of the text, in any case{'' if whose == 'any entity' else '; --text means all entities'}."
+    others = [f"{place.place} ({words})" for place in counted.remaining if (words := place.without_damaged)]
+    if others:
+        text = f"{text} It stands as part of something else in: {', '.join(others[:5])}."
+        hint = "Name an entity to forget it whole, with its name and its relations."
+    if counted.broken:
+        text = f"{text} It stands in what cannot be read: damaged {', damaged '.join(counted.broken)}."
+        hint = f"{_MEND}."
+    raise UnknownEntity(text, hint=hint)

@@ -52,6 +52,18 @@ def wipe(connection: sqlite3.Connection) -> None:
     connection.execute("VACUUM")
 
 
+def rest_after(connection: sqlite3.Connection, targets: Targets) -> bytes:
+    """Give the bytes that the ledger's file would have after `forget_rows` and `wipe`; it stays as it is."""
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.backup(copy)
+        forget_rows(copy, targets)
+        wipe(copy)
+        return copy.serialize() if hasattr(copy, "serialize") else b""  # some builds of SQLite have none
+    finally:
+        copy.close()
+
+
 def _entity(connection: sqlite3.Connection, name: bytes) -> tuple[bytes, bytes] | None:
     found = connection.execute("SELECT lines, sightings FROM entity WHERE name = ?", (name,)).fetchone()
     return (found[0], found[1]) if found else None

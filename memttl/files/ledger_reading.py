@@ -25,7 +25,7 @@ from memttl.core.sightings import (
 )
 from memttl.core.told_by_log import UNREADABLE
 from memttl.files.ledger_days import check_days, days_of
-from memttl.files.ledger_forgetting import rows_meant
+from memttl.files.ledger_forgetting import rest_after, rows_meant
 from memttl.files.ledger_rows import setting_of, unsealed
 from memttl.files.ledger_stamps import late_stamps
 
@@ -187,6 +187,10 @@ class LedgerReader:
         """Give the names of all entities that it holds anything of, settings included."""
         rows = self._do("SELECT name FROM entity UNION SELECT entity FROM setting")
         return {text_of_bytes(name) for (name,) in rows}
+
+    def rest_after(self, targets: Targets) -> bytes:
+        """Give what the file would hold after `forget` and `wipe`; nothing is taken out."""
+        return rest_after(self._connection, targets)
 
     def rows_meant(self, targets: Targets) -> int:
         """Count what `forget` would take out."""

@@ -29,7 +29,7 @@ def plan_lines(outcome: ForgetOutcome) -> Iterator[str]:
     yield f"{'Erased' if outcome.run else 'To be erased'} for good from:"
     yield from _places(outcome.places)
     if outcome.run is None and outcome.remaining:
-        yield from _remaining(outcome, "What stays in, as part of something else:")
+        yield from _remaining(outcome, "What stays in, as part of something else or in damaged lines:")
     yield ""
 
 
@@ -50,7 +50,7 @@ def _clipped(text: str) -> str:
 
 def _places(places: Sequence[PlaceCount]) -> Iterator[str]:
     for place in places:
-        yield f"  {place.place}: {plural(place.number, place.noun) if ',' not in place.noun else place.noun}"
+        yield f"  {place.place}: {place.words}"
 
 
 def _remaining(outcome: ForgetOutcome, title: str) -> Iterator[str]:
@@ -86,8 +86,13 @@ def remaining_words(outcome: ForgetOutcome) -> tuple[str, ...]:
     """Give the warning that names where the words still stand, once all is done."""
     if not outcome.remaining or outcome.run is None:
         return ()
-    places = ", ".join(f"{p.place} ({plural(p.number, p.noun)})" for p in outcome.remaining)
-    return (f"still in: {places}; it is part of something else there, so name more to forget that as well",)
+    places = ", ".join(f"{p.place} ({p.words})" for p in outcome.remaining)
+    hints = []
+    if any(p.without_damaged for p in outcome.remaining):
+        hints.append("it is part of something else there, so name more to forget that as well")
+    if any(p.words != p.without_damaged for p in outcome.remaining):
+        hints.append("`memttl doctor --repair` mends damaged lines, then forget again")
+    return (f"still in: {places}; {'; '.join(hints)}",)
 
 
 def forget_document(outcome: ForgetOutcome) -> dict[str, Any]:
@@ -105,7 +110,11 @@ def forget_document(outcome: ForgetOutcome) -> dict[str, Any]:
         "applied": outcome.applied,
         "run": outcome.run,
         "forgotten": forgotten,
-        "places": [{"place": p.place, "count": p.number} for p in outcome.places],
-        "remaining": [{"place": p.place, "count": p.number} for p in outcome.remaining],
+        "places": [_place(p) for p in outcome.places],
+        "remaining": [_place(p) for p in outcome.remaining],
         "warnings": [*outcome.warnings, *remaining_words(outcome)],
     }
+
+
+def _place(found: PlaceCount) -> dict[str, Any]:
+    return {"place": found.place, "count": found.number, "kinds": {noun: count for count, noun in found.kinds}}

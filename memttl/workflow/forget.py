@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from memttl.core.forget_outcome import ForgetOutcome
 from memttl.core.selection import Choice
 from memttl.errors import NoMemoryFile
 from memttl.files.erasing import Erased, Erasing, erase
+from memttl.files.erasing_places import Place
 from memttl.files.forget_survey import Gathered, count, gather, refuse_nothing, remaining
 from memttl.files.leftovers import unfinished
 from memttl.files.state import State, state_of
@@ -37,7 +38,7 @@ def forget(
     states = _states(settings)
     settings.progress("reading", 0, None)
     gathered = gather(states, choice)
-    counted = count(states, gathered.targets)
+    counted = count(states, gathered.targets, states[0].memory.parent)
     refuse_nothing(choice, counted)
     planned = ForgetOutcome(
         settings.named,
@@ -47,7 +48,11 @@ def forget(
         counted.places,
         counted.remaining,
         dry_run,
-        warnings=(*settings.warnings, *(told for state in states for told in unfinished(state)), *counted.warnings),
+        warnings=(
+            *settings.warnings,
+            *(told for state in states for told in _named(states, state, unfinished(state))),
+            *counted.warnings,
+        ),
     )
     if dry_run:
         return planned
@@ -79,6 +84,14 @@ def _archive(settings: Settings) -> Path | None:
     return archive if os.path.lexists(archive) and archive != settings.memory else None
 
 
+def _named(states: list[State], state: State, warnings: Iterable[str]) -> tuple[str, ...]:
+    """Let each warning that is about the archive name it."""
+    if state is states[0]:
+        return tuple(warnings)
+    name = Place(state.memory, "memory").name(states[0].memory.parent)
+    return tuple(told if name in told else f"the archive {name}: {told}" for told in warnings)
+
+
 def _erase(
     settings: Settings, states: list[State], gathered: Gathered, planned: ForgetOutcome, options: Options
 ) -> ForgetOutcome:
@@ -86,13 +99,15 @@ def _erase(
     done = list[Erased]()
     for state in reversed(states):
         settings.progress("erasing", 0, None)
-        erasing = Erasing(state, gathered.targets, settings.policy, settings.now, options, settings.progress)
-        done.append(erase(erasing))
+        of = states[0] if state is not states[0] else None
+        erasing = Erasing(state, gathered.targets, settings.policy, settings.now, options, settings.progress, of)
+        erased = erase(erasing)
+        done.append(erased._replace(warnings=_named(states, state, erased.warnings)))
     settings.progress("searching", 0, None)
     warnings = dict.fromkeys((*planned.warnings, *(told for erased in done for told in erased.warnings)))
     return planned._replace(
         places=tuple(place for erased in reversed(done) for place in erased.places),
-        remaining=remaining(states, gathered.targets.mentions),
+        remaining=remaining(states, gathered.targets.mentions, states[0].memory.parent),
         applied=any(erased.applied for erased in done),
         run=done[-1].run,
         warnings=tuple(warnings),

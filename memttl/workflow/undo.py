@@ -18,7 +18,7 @@ from memttl.core.undo import UndoPlan, damage_words, plan_undo, plan_whole, undo
 from memttl.core.undo_choice import can_be_undone, items_filter, run_meant, why_nothing
 from memttl.core.undo_items import UndoItems, undo_items
 from memttl.core.undo_outcome import UndoOutcome
-from memttl.core.undo_whole import is_whole, undone_whole
+from memttl.core.undo_whole import is_whole, undone_whole, was_forgotten_since
 from memttl.errors import AS_IT_WAS, Foreign, TryAgain, UnknownBackup, UsageError
 from memttl.files import audit
 from memttl.files.archive_mark import refuse_archive
@@ -171,8 +171,14 @@ def _whole(state: State, run: PastRun, request: Request, data: bytes) -> bytes |
         return None
     restored = str(run.begin.get("restores", ""))
     after = backup_of_run(state.backups, restored.removesuffix(".jsonl").rpartition("-")[2]) if restored else None
-    new = undone_whole(run, backup_of_run(state.backups, run.run), after, data)
+    before = backup_of_run(state.backups, run.run)
+    new = undone_whole(run, before, after, data)
     if new is None and run.command == "repair":
+        if was_forgotten_since(run, before, audit.read_events(state.audit)):
+            raise UsageError(
+                f"The repair {run.run} can no longer be undone: what it held was forgotten since; nothing was done.",
+                hint=f"`memttl backups restore {run.run}` puts back what it found, without what was forgotten.",
+            )
         raise UsageError(
             f"The repair {run.run} can no longer be undone: its backup is gone, or too much has come since.",
             hint=f"`memttl backups restore {run.run}` puts the file back that it found, if that is still kept.",

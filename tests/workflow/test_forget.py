@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from archives import EXPIRED, POLICY, archive_of, laid, run
 from asking import asked, listed, lose_ledger
-from forgetting import OLD, PLAIN, SECRET, WHOLE, forgot, graph, holding, lived, log_of, packed, texts_of
+from forgetting import OLD, OTHER, PLAIN, SECRET, WHOLE, forgot, graph, holding, lived, log_of, packed, texts_of
 from ledgers import leave_hot_journal, ledger_path, numbered, opened, scanned, sightings, written
 from process import aged, tree
 from pruning import names_in, pruned, settings_of, state_folder
@@ -21,8 +23,11 @@ from memttl.core.model import UserSettings
 from memttl.core.selection import Choice
 from memttl.core.wish import Wish
 from memttl.errors import ExitCode, NoMemoryFile, NoPermission, UnknownEntity
+from memttl.files import audit
 from memttl.files.backups import list_backups, read_backup
+from memttl.settings import Given, resolve
 from memttl.workflow.change_settings import change_settings
+from memttl.workflow.forget import forget
 
 NO_TEXT = "[audit]\ntext = false\n"
 ARCHIVE = '[archive]\npath = "archive.jsonl"\n'
@@ -280,6 +285,104 @@ def test_the_archive_and_its_state_are_memory_files_too(tmp_path: Path) -> None:
     assert holding(tmp_path) == []
     assert texts_of(archive) == {"A": ["archived"]}
     assert "archive.jsonl" in places(outcome)
+
+
+def test_an_archive_gets_no_ledger_and_no_warning_of_one(tmp_path: Path) -> None:
+    path = laid(tmp_path, entity([f"{SECRET} {EXPIRED}", "kept"], name="A"))
+    run(path)
+    outcome = forgot(path, "*", SECRET, policy=POLICY)
+    assert holding(tmp_path) == []
+    assert not ledger_path(archive_of(path)).exists()
+    assert not [warning for warning in outcome.warnings if "ledger" in warning]
+    log_of(archive_of(path))
+
+
+def test_a_file_named_as_archive_can_still_become_one_after_a_forget(tmp_path: Path) -> None:
+    path = laid(tmp_path, entity([f"old {EXPIRED}", SECRET], name="A"))
+    aged(path)
+    archive_of(path).write_bytes(entity([SECRET, "archived"], name="A"))
+    aged(archive_of(path))
+    forgot(path, "*", SECRET, policy=POLICY)
+    aged(path)
+    aged(archive_of(path))
+    assert run(path).run is not None
+    assert b"archived" in archive_of(path).read_bytes()
+
+
+def test_every_warning_about_the_archive_names_it(tmp_path: Path) -> None:
+    path = laid(tmp_path, entity([f"{SECRET} {EXPIRED}", "kept"], name="A"))
+    run(path)
+    audit.append(
+        state_folder(archive_of(path)) / "audit.jsonl", [{"event": "begin", "run": "feed"}], archive_of(path).lstat()
+    )
+    planned = forgot(path, "*", SECRET, policy=POLICY, dry_run=True)
+    assert [w for w in planned.warnings if "an earlier run was killed" in w] == [
+        "the archive memory-archive.jsonl: an earlier run was killed, or is at work still; the next applied run tidies "
+        "up after it"
+    ]
+
+
+def test_an_archive_in_another_folder_is_named_by_its_path(tmp_path: Path) -> None:
+    path, archive = tmp_path / "a" / "memory.jsonl", tmp_path / "b" / "memory.jsonl"
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f'[archive]\npath = "{archive}"\n')
+    for file in (path, archive):
+        file.parent.mkdir()
+        file.write_bytes(entity([SECRET, "kept"], name="A"))
+        aged(file)
+    settings = resolve(str(path), Given(policy=str(policy)), {}, datetime.now(UTC))
+    outcome = forget(settings, Choice("*", SECRET), dry_run=True)
+    assert {"memory.jsonl", str(archive)} <= {place.place for place in outcome.places}
+
+
+def test_each_kind_of_what_goes_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    lines = [entity(["one"], name=WHOLE), entity(["other"], name="A"), relation("A", WHOLE)]
+    path.write_bytes(b"\n".join(lines))
+    aged(path)
+    (place,) = forgot(path, WHOLE, dry_run=True).places
+    assert place.words == "1 entity, 1 observation, 1 relation"
+
+
+def test_what_a_dry_run_says_to_stay_is_what_stays(tmp_path: Path) -> None:
+    path = written(tmp_path / "memory.jsonl", {f"named {SECRET}": ["a"], "A": [PLAIN, "plain"], "B": [PLAIN, "more"]})
+    scanned(path)
+    change_settings(settings_of(path), Wish("pin", Choice("B", PLAIN, exact=True)))
+    planned = forgot(path, "A", SECRET, dry_run=True)
+    assert "ledger.db" in {Path(place.place).name for place in planned.remaining}
+    assert forgot(path, "A", SECRET).remaining == planned.remaining
+
+
+def test_where_it_still_stands_is_told_with_in_what(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    lines = [
+        entity(["a"], name=f"named {SECRET}"),
+        entity([PLAIN, "plain"], name="A"),
+        entity([PLAIN, "more", OTHER], name="B"),
+        relation("A", f"named {SECRET}"),
+        f'{{"type":"entity","name":"Cut","observations":["{SECRET}'.encode(),
+    ]
+    path.write_bytes(b"\n".join(lines))
+    aged(path)
+    (place,) = [place for place in forgot(path, "A", SECRET).remaining if place.place == "memory.jsonl"]
+    assert place.words == "1 entity name, 2 other observations, 1 relation, 1 damaged line"
+
+
+def test_what_stands_in_a_damaged_line_only_is_told_with_what_mends_it(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_bytes(entity(["a"], name="A") + f'\n{{"type":"entity","observations":["{SECRET}'.encode())
+    aged(path)
+    with pytest.raises(UnknownEntity, match=r"damaged line 2 of memory\.jsonl") as error:
+        forgot(path, "*", SECRET)
+    assert "memttl doctor --repair" in error.value.hint
+    assert error.value.exit_code == ExitCode.USAGE
+
+
+def test_a_star_that_nobody_typed_is_not_spoken_of(tmp_path: Path) -> None:
+    path = written(tmp_path / "memory.jsonl", {"A": ["a"]})
+    with pytest.raises(UnknownEntity) as error:
+        forgot(path, "*", "notthere")
+    assert "*" not in error.value.message + error.value.hint
 
 
 def test_state_that_lies_elsewhere_is_cleaned(tmp_path: Path) -> None:

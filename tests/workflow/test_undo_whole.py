@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from forgetting import forgot
 from process import FIXTURES, aged, copy_of, memttl
 from pruning import AT_ONCE, events_of, pruned, settings_of, state_folder
 from support import entity, relation
 
+from memttl.core.past_runs import runs_of
 from memttl.core.undo_outcome import UndoOutcome
+from memttl.core.undo_whole import was_forgotten_since
 from memttl.errors import UsageError
+from memttl.files import audit
 from memttl.workflow import repair as repairing
 from memttl.workflow.restore import RestoreRequest, restore
 from memttl.workflow.undo import Request, undo
@@ -113,6 +117,24 @@ def test_a_repair_that_can_no_longer_be_undone_is_said(tmp_path: Path) -> None:
         undone(aged(path), run)
     with pytest.raises(UsageError, match="only be undone whole"):
         undone(path, run, entities=("S",))
+
+
+def test_a_repair_whose_backup_a_forget_rewrote_is_not_said_to_have_lost_it(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.jsonl"
+    path.write_bytes(entity(["secret", "note"], name="A") + entity(["x"], name="B") + b"\n")
+    path, run = repaired(tmp_path, path)
+    forgot(path, "*", "secret")
+    with pytest.raises(UsageError, match="what it held was forgotten since"):
+        undone(aged(path), run)
+
+
+def test_a_forget_before_a_repair_is_not_why_it_cannot_be_undone(tmp_path: Path) -> None:
+    path, run = repaired(tmp_path, FIXTURES / "memory/two-objects-on-one-line.jsonl")
+    log = audit.read_events(state_folder(path) / "audit.jsonl")
+    made = next(found for found in runs_of(log) if found.run == run)
+    told = {"event": "forgotten", "run": "f"}
+    assert not was_forgotten_since(made, b"other", [told, *log])
+    assert was_forgotten_since(made, b"other", [*log, told])
 
 
 def test_an_undo_says_in_the_log_what_it_undid(tmp_path: Path) -> None:
