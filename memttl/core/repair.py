@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memttl.core.foreign import foreign_encoding
+from memttl.core.foreign import NO_RECORD, POINT, Census, foreign_document, foreign_encoding, foreign_lines
 from memttl.core.memory import BOM, parse_line, read_lines
 from memttl.core.salvage import CUT_OFF, DOCUMENT, NO_JSON, NO_TYPE, NO_UTF8, SPREAD, TWO_LISTS, Find, salvage
 from memttl.errors import AS_IT_WAS, Foreign
@@ -95,18 +95,19 @@ def plan_repair(data: bytes) -> RepairPlan:
     """Plan how to make a memory file readable for the server without losing or changing a whole record.
 
     Raises:
-        Foreign: it is compressed, or one JSON document of another tool.
+        Foreign: it is compressed, or another tool's, and nothing in it can be mended.
     """
     if data.startswith((b"\x1f\x8b", b"PK\x03\x04")):
-        problem, hint = foreign_encoding(data) or ("is a ZIP archive", "Unpack it first.")
-        raise Foreign(f"The memory file {problem}; nothing was repaired; {AS_IT_WAS}.", hint=hint)
+        raise _refusal(foreign_encoding(data))
     text = _in_utf8(data)
     is_converted = text is not None
     text = data if text is None else text
     finds = salvage(text)
     mendings = _mendings(text, finds)
     new = apply_mendings(text, mendings)
-    _refuse_other_tools(text, new, finds)
+    if not (mendings or is_converted):
+        _refuse_foreign(text)
+    _refuse_other_tools(text, new)
     pieces = [Piece(m.line, m.start, text[m.start : m.end], m.reason) for m in mendings if m.start < m.end]
     if is_converted:
         pieces.insert(0, Piece(1, 0, data, UTF_16))
@@ -279,16 +280,29 @@ def _kind_of_debris(debris: bytes) -> str:
     return BRACKETS if not debris.strip(b"]}, \t\r") else DEBRIS
 
 
-def _refuse_other_tools(text: bytes, new: bytes, finds: list[Find]) -> None:
-    """Leave one JSON document of another tool alone: nothing of it is a record of the server."""
-    from memttl.core.foreign import foreign_document
+def _refuse_foreign(text: bytes) -> None:
+    """Where there is nothing to mend, say what doctor says of a file that is another tool's."""
+    census = Census()
+    for line in read_lines(text):
+        census.add(line)
+    found = None if census.entities else foreign_document(text)
+    if found:
+        raise _refusal((found[0], NO_RECORD))
+    if found := foreign_lines(census):
+        raise _refusal(found)
 
+
+def _refuse_other_tools(text: bytes, new: bytes) -> None:
+    """Leave one JSON document of another tool alone: nothing of it is a record of the server."""
     if new == text or any(line.kind in ("entity", "relation") for line in read_lines(new)):
         return
     if (found := foreign_document(text)) and b"\n" in text.strip():
-        raise Foreign(
-            f"The memory file {found[0]}, and holds no record of the server; nothing was repaired; {AS_IT_WAS}."
-        )
+        raise _refusal((found[0], NO_RECORD))
+
+
+def _refusal(found: tuple[str, str] | None) -> Foreign:
+    what, hint = found or ("is none of the memory server's", POINT)
+    return Foreign(f"The memory file {what}; nothing was repaired; {AS_IT_WAS}.", hint=hint)
 
 
 def _warnings(text: bytes, new: bytes) -> tuple[str, ...]:
