@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from checkups import GOOD, checked, names, one, only, written
 from ledgers import edit, leave_hot_journal, ledger_path, scanned
-from process import FIXTURES, aged, copy_of, error_of, memttl, tree
+from process import FIXTURES, Terminal, aged, copy_of, error_of, memttl, tree
 from pruning import STEPS, at, pruned, state_folder
 from support import entity
 from without_root import NOBODY, memttl_as_nobody, needs_root, nobodys_folder
@@ -690,3 +690,48 @@ def test_lock_is_not_taken_and_nothing_waits(used: Path) -> None:
     with locked(state_of(used), used.stat()):
         assert memttl("doctor", "--file", used, timeout=8).returncode == 0
         assert memttl("scan", "--file", used, timeout=30).returncode == 75
+
+
+def test_quiet_says_one_line_for_each_file_whose_code_is_not_0(memory: Path) -> None:
+    bad = written(memory.parent, GOOD + b"{", name="bad.jsonl")
+    ended = memttl("doctor", "--quiet", "--file", memory, "--file", bad)
+    assert (ended.returncode, ended.stdout) == (65, "")
+    assert ended.stderr == f"memttl: {bad}: not all is well: 1 error (malformed-line).\n"
+
+
+def test_quiet_json_says_nothing_besides(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{")
+    ended = memttl("doctor", "--quiet", "--json", "--file", aged(memory))
+    assert (ended.returncode, ended.stderr) == (65, "")
+    assert json.loads(ended.stdout)["findings"]
+
+
+def test_sentences_are_wrapped_to_the_screen_with_a_hanging_indent(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{\n")
+    lines = render(checked(aged(memory)), width=80).splitlines()
+    assert max(map(len, lines)) <= max(80, len(f"      `memttl doctor --repair --file {memory}`"))
+    place = next(i for i, line in enumerate(lines) if "What happens:" in line)
+    assert lines[place].endswith(" leaves the")
+    assert lines[place + 1].startswith("      file as it is;")
+
+
+def test_command_is_not_broken_where_it_fits(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{\n")
+    command = f"`memttl doctor --repair --file {memory}`"
+    text = render(checked(aged(memory)), width=len(command) + 10)
+    assert command in text
+
+
+def test_what_happens_and_helps_is_said_once_for_all_lines_of_one_kind(memory: Path) -> None:
+    memory.write_bytes(GOOD + b'{"a\n["\xff"]\n' * 40)
+    text = render(checked(aged(memory)), width=80)
+    assert text.count("What helps:") == 1
+    assert text.count("What happens:") == 2
+    assert "and 20 more of these" in text
+
+
+def test_terminal_gets_wrapped_sentences(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{\n")
+    ended = Terminal("doctor", "--file", aged(memory)).end()
+    assert ended.code == 65
+    assert "\n      " in ended.screen.replace("\r", "")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memttl.core.foreign import NO_RECORD, POINT, Census, foreign_document, foreign_encoding, foreign_lines
-from memttl.core.memory import BOM, parse_line, read_lines
+from memttl.core.foreign import foreign_encoding
+from memttl.core.memory import BOM, parse_line
+from memttl.core.repair_refusals import refusal, refuse_foreign, refuse_other_tools
 from memttl.core.salvage import CUT_OFF, DOCUMENT, NO_JSON, NO_TYPE, NO_UTF8, SPREAD, TWO_LISTS, Find, salvage
-from memttl.errors import AS_IT_WAS, Foreign
 
 A_BOM = "a byte order mark, which the server cannot read"
 JOINED = "more than one record on a line"
@@ -98,7 +98,7 @@ def plan_repair(data: bytes) -> RepairPlan:
         Foreign: it is compressed, or another tool's, and nothing in it can be mended.
     """
     if data.startswith((b"\x1f\x8b", b"PK\x03\x04")):
-        raise _refusal(foreign_encoding(data))
+        raise refusal(foreign_encoding(data))
     text = _in_utf8(data)
     is_converted = text is not None
     text = data if text is None else text
@@ -106,8 +106,8 @@ def plan_repair(data: bytes) -> RepairPlan:
     mendings = _mendings(text, finds)
     new = apply_mendings(text, mendings)
     if not (mendings or is_converted):
-        _refuse_foreign(text)
-    _refuse_other_tools(text, new)
+        refuse_foreign(text)
+    refuse_other_tools(text, new)
     pieces = [Piece(m.line, m.start, text[m.start : m.end], m.reason) for m in mendings if m.start < m.end]
     if is_converted:
         pieces.insert(0, Piece(1, 0, data, UTF_16))
@@ -231,8 +231,20 @@ class _Maker:
         debris = raw.strip(_SPACE)
         if debris:
             start += len(raw) - len(raw.lstrip(_SPACE))
-            self.add(start, start + len(debris), b"", CUT_OFF if self.is_cut_off else _kind_of_debris(debris))
+            if self.is_cut_off:
+                self._add_cut_off(start, start + len(debris))
+            else:
+                self.add(start, start + len(debris), b"", _kind_of_debris(debris))
         self.is_cut_off = False
+
+    def _add_cut_off(self, start: int, end: int) -> None:
+        """Take out what is cut off: with the record's completion, where that ends there, it is one change."""
+        last = self.mendings[-1]
+        if last.reason == CUT_OFF and last.end == start:
+            self.mendings[-1] = last._replace(end=end)
+            self.at = max(self.at, end)
+        else:
+            self.add(start, end, b"", CUT_OFF)
 
     def _clear_line(self, start: int, end: int, *, is_first: bool) -> None:
         """Take a whole line out, with its end, unless it is blank."""
@@ -278,31 +290,6 @@ def _kind_of_debris(debris: bytes) -> str:
     if not debris.replace(BOM, b"").strip(_SPACE):
         return A_BOM
     return BRACKETS if not debris.strip(b"]}, \t\r") else DEBRIS
-
-
-def _refuse_foreign(text: bytes) -> None:
-    """Where there is nothing to mend, say what doctor says of a file that is another tool's."""
-    census = Census()
-    for line in read_lines(text):
-        census.add(line)
-    found = None if census.entities else foreign_document(text)
-    if found:
-        raise _refusal((found[0], NO_RECORD))
-    if found := foreign_lines(census):
-        raise _refusal(found)
-
-
-def _refuse_other_tools(text: bytes, new: bytes) -> None:
-    """Leave one JSON document of another tool alone: nothing of it is a record of the server."""
-    if new == text or any(line.kind in ("entity", "relation") for line in read_lines(new)):
-        return
-    if (found := foreign_document(text)) and b"\n" in text.strip():
-        raise _refusal((found[0], NO_RECORD))
-
-
-def _refusal(found: tuple[str, str] | None) -> Foreign:
-    what, hint = found or ("is none of the memory server's", POINT)
-    return Foreign(f"The memory file {what}; nothing was repaired; {AS_IT_WAS}.", hint=hint)
 
 
 def _warnings(text: bytes, new: bytes) -> tuple[str, ...]:
