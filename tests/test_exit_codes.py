@@ -246,3 +246,45 @@ def test_glob_that_matches_nothing_does_not_stop_the_others(tmp_path: Path) -> N
 def test_name_with_the_letters_of_a_glob_is_a_name_where_such_a_file_lies(tmp_path: Path) -> None:
     path = copy_of(EXAMPLE, tmp_path, name="memory[1].jsonl")
     assert memttl("prune", "--dry-run", "--file", path, *NOW).returncode == 0
+
+
+def test_0_without_a_word_the_help() -> None:
+    ended = memttl()
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "prune" in ended.stdout
+
+
+def test_66_of_a_missing_file_tells_of_its_backups(memory: Path) -> None:
+    run = json.loads(memttl("prune", "--yes", "--json", "--file", memory, *NOW).stdout)["run"]
+    memory.unlink()
+    for command in (["report"], ["prune", "--dry-run"], ["explain"]):
+        ended = memttl(*command, "--file", memory)
+        assert ended.returncode == 66
+        assert f"memttl backups restore {run} --file {memory}" in ended.stderr
+
+
+def test_66_of_a_missing_folder_tells_how_to_write_a_backup_elsewhere(memory: Path) -> None:
+    state = {"MEMTTL_STATE_DIR": str(memory.parent / "state")}
+    folder = memory.parent / "gone"
+    folder.mkdir()
+    moved = aged(memory.rename(folder / "memory.jsonl"))
+    run = json.loads(memttl("prune", "--yes", "--json", "--file", moved, *NOW, env=state).stdout)["run"]
+    for path in (moved, folder / ".memttl/memory.jsonl/lock", folder / ".memttl/.gitignore"):
+        path.unlink()
+    for path in sorted((folder / ".memttl/memory.jsonl").iterdir()):
+        path.unlink()
+    for path in (folder / ".memttl/memory.jsonl", folder / ".memttl", folder):
+        path.rmdir()
+    for command in (["undo", "--yes"], ["backups", "restore", "latest", "--yes"], ["report"]):
+        ended = memttl(*command, "--file", moved, env=state)
+        assert ended.returncode == 66, ended.stderr
+        assert f"memttl backups show {run} --raw" in ended.stderr
+    assert memttl("backups", "show", run, "--raw", "--file", moved, env=state).stdout == EXAMPLE.read_text("utf-8")
+
+
+def test_2_an_empty_backup_is_not_the_latest(memory: Path) -> None:
+    memttl("prune", "--yes", "--file", memory, *NOW)
+    memory.write_bytes(b"")
+    assert memttl("undo", "--yes", "--file", aged(memory)).returncode == 0  # whose backup is an empty file
+    assert memttl("backups", "restore", "latest", "--yes", "--file", memory).returncode == 0
+    assert memory.read_bytes() == EXAMPLE.read_bytes()

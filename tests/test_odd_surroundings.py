@@ -110,7 +110,7 @@ def test_run_that_somebody_wrote_into_a_log_without_a_ledger_is_refused(memory: 
     (state_folder(memory) / "audit.jsonl").write_text(line + "\n")
     ended = memttl("prune", "--yes", "--file", memory, *NOW)
     assert ended.returncode == 73
-    assert "move that folder away to begin anew" in ended.stderr
+    assert "`memttl doctor --repair` begins anew" in ended.stderr
     assert memory.read_bytes() == EXAMPLE.read_bytes()
 
 

@@ -13,7 +13,10 @@ from process import FIXTURES, aged, copy_of, environ, tree
 from support import entity
 
 RACE = FIXTURES / "from-servers/race_2025.4.25_00.jsonl"
-KEYS = ["schema", "file", "now", "dry_run", "applied", "run", "backup", "quarantine", "converted", "mended", "warnings"]
+KEYS = [
+    *("schema", "file", "now", "dry_run", "applied", "run", "backup", "quarantine", "converted", "mended", "state"),
+    "warnings",
+]
 
 
 def repaired(*options: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

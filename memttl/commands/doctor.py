@@ -24,7 +24,9 @@ from memttl.commands.printing import put
 from memttl.errors import UsageError
 
 Check = Annotated[bool, typer.Option("--check", help="Exit 3 when there is an error or a warning.")]
-Repair = Annotated[bool, typer.Option("--repair", help="Mend a damaged file: show the plan, ask, keep a backup.")]
+Repair = Annotated[
+    bool, typer.Option("--repair", help="Mend a damaged file and its state: show the plan, ask, keep a backup.")
+]
 
 
 def doctor(

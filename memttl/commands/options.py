@@ -40,7 +40,7 @@ BreakHardLinks = Annotated[
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Say whether an error is to be printed as a document: with `--json`, and with `--format json`."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    pairs = zip(arguments, (*arguments[1:], ""), strict=False)  # no argument at all has no next one
     return any(a == "--json" or a == "--format=json" or (a == "--format" and b == "json") for a, b in pairs)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import can_ask, put, say
 from memttl.core.progress import Progress, no_progress
-from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, IsArchive, MemttlError
+from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, IsArchive, MemttlError, NoMemoryFile
 from memttl.report.documents import SCHEMA, error_document, of_files, to_text
 from memttl.report.text import visible
 from memttl.settings import Given, Settings, memory_files, resolve
@@ -166,6 +166,7 @@ def _one(
     resolver: Resolver,
 ) -> R:
     progress("reading", 0, None)
+    settings = None
     try:
         settings = resolver(name, given, os.environ, datetime.now(UTC))._replace(progress=progress)
         if output.verbose:
@@ -176,4 +177,8 @@ def _one(
     except MemttlError as e:
         if name not in e.message:
             e.message = f"{name}: {e.message}"
+        if isinstance(e, NoMemoryFile) and settings is not None:
+            from memttl.files.kept_backups import words_for_missing  # here: a file is seldom missing
+
+            e.hint = words_for_missing(settings.memory, settings.state_elsewhere, settings.named) or e.hint
         raise

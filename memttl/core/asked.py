@@ -15,6 +15,7 @@ def asked_document(asked: UserSettings) -> dict[str, Any]:
     """Give settings as JSON holds them; only what is set has a key, so that {} is nothing."""
     rows: dict[str, Any] = {
         "pinned": asked.pinned or None,
+        "pinned_by_undo": asked.pinned_by_undo or None,
         "created_at": when_text(asked.created),
         "expires_at": "never" if asked.expires == "never" else when_text(asked.expires),
         "ttl": str(asked.ttl) if asked.ttl is not None else None,
@@ -34,6 +35,7 @@ def asked_of(document: Mapping[str, Any]) -> UserSettings:
         raise ValueError(f"{tier!r} is no tier")
     return UserSettings(
         pinned=document.get("pinned") is True,
+        pinned_by_undo=document.get("pinned_by_undo") is True,
         created=_when(created) if created is not None else None,
         expires=_expiry(expires) if expires is not None else None,
         ttl=parse_duration(ttl) if ttl is not None else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from memttl.core.digests import raw_digest, text_digest
@@ -109,7 +109,7 @@ def _wrong(lines: Sequence[bytes], number: int, event: dict[str, Any], before: s
             return Break(number, "edited", problem, run)
     if line_of(event) != line:
         return Break(number, "edited", "it is not written as memttl writes", run)
-    if not _has_its_text(event):
+    if not has_its_text(event):
         return Break(number, "edited", "its text is not the one of its digest", run)
     return None
 
@@ -135,7 +135,7 @@ def _misplaced(lines: Sequence[bytes], number: int, event: dict[str, Any]) -> Br
     return Break(last, "edited", why, _run_of(event_of(lines[last - 1]) or {}) or run)
 
 
-def _has_its_text(event: dict[str, Any]) -> bool:
+def has_its_text(event: Mapping[str, Any]) -> bool:
     """Say whether the raw text, which the chain does not run over, is the one of the digest beside it."""
     raw = event.get("raw")
     if raw is None and "raw" not in event:

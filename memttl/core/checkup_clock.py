@@ -14,7 +14,10 @@ from memttl.core.wording import instant_text
 from memttl.errors import ClockBehind
 
 _TOLERANCE = timedelta(minutes=1)
-_HELP = "Set the clock (`timedatectl`, or give a later `--now`)."
+_HELP = (
+    "Set the clock (`timedatectl`, or give a later `--now`); where the clock is right, `memttl doctor --repair` lowers "
+    "what lies after it."
+)
 
 
 def check_clocks(

@@ -23,8 +23,14 @@ class _Run(NamedTuple):
 
 
 def newest_time(events: Sequence[Mapping[str, Any]]) -> str:
-    """Give the latest time in the log, "" for none: they are ISO 8601 in UTC, so that texts sort."""
-    times = [str(e.get("time", "")) for e in events if e.get("event") in ("begin", "end", "baseline", "set")]
+    """Give the latest time in the log, "" for none: they are ISO 8601 in UTC, so that texts sort.
+
+    What stands before the last repair of the state does not count: that one has lowered what lay after the clock.
+    """
+    repairs = [place for place, e in enumerate(events) if e.get("event") == "repaired"]
+    since = events[repairs[-1] :] if repairs else events
+    kinds = ("begin", "end", "baseline", "set", "repaired")
+    times = [str(e.get("time", "")) for e in since if e.get("event") in kinds]
     return max((t for t in times if t.endswith("Z")), default="")
 
 

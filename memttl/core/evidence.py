@@ -108,7 +108,7 @@ def read_evidence(
 
 def _pin_reason(known: Known) -> str:
     if known.settings.pinned:
-        return "pinned by you"
+        return "pinned by an undo" if known.settings.pinned_by_undo else "pinned by you"
     entity_pin = known.settings.entity_pin
     return f"{ENTITY_PINNED} ({entity_pin})" if entity_pin else "pinned in its text"
 

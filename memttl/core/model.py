@@ -49,7 +49,10 @@ class Birth(NamedTuple):
 
 
 class UserSettings(NamedTuple):
-    """What the user set for one observation; None where nothing was. `entity_pin` is what pins its entity, or ""."""
+    """What the user set for one observation; None where nothing was. `entity_pin` is what pins its entity, or "".
+
+    `pinned_by_undo`: the pin came with an undo that put it back, not from the user.
+    """
 
     pinned: bool = False
     created: When | None = None
@@ -57,6 +60,7 @@ class UserSettings(NamedTuple):
     ttl: Duration | None = None
     tier: str | None = None
     entity_pin: str = ""
+    pinned_by_undo: bool = False
 
     @property
     def is_pinned(self) -> bool:

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memttl.core.repair import RepairPlan
+from memttl.core.state_mendings import StateMending
 
 
 class RepairOutcome(NamedTuple):
     """What one repair came to. `file` is the path as named; `run`, `backup`, `quarantine` are None unless applied.
 
-    `quarantine` is also None where nothing was taken out. `declined`: its question was answered no.
+    `quarantine` is also None where nothing was taken out. `state` is what was, or would be, mended in ledger and audit
+    log; `is_state_mended`: it was. `declined`: its question was answered no.
     """
 
     file: str
@@ -22,7 +24,14 @@ class RepairOutcome(NamedTuple):
     run: str | None = None
     backup: str | None = None
     quarantine: str | None = None
+    state: tuple[StateMending, ...] = ()
+    is_state_mended: bool = False
     warnings: tuple[str, ...] = ()
+
+    @property
+    def is_needed(self) -> bool:
+        """True where something is to be mended, in the file or in the state."""
+        return self.plan.is_needed or bool(self.state)
 
     @property
     def applied(self) -> bool:

@@ -104,6 +104,21 @@ def without_old(sightings: Mapping[bytes, Sighting], before_day: int, kept: Iter
     return {k: s for k, s in sightings.items() if s.last_day == AT_LOOK or s.last_day >= before_day or k in stays}
 
 
+def lowered(sightings: Mapping[bytes, Sighting], stamp: int) -> Sightings:
+    """Give the sightings with none after the instant `stamp` (unix seconds): a clock had run ahead."""
+    day = stamp // DAY_S
+    return {
+        key: s._replace(first_seen=min(s.first_seen, stamp), last_day=min(s.last_day, day))
+        for key, s in sightings.items()
+    }
+
+
+def late_in(sightings: Mapping[bytes, Sighting], stamp: int) -> int:
+    """Count the texts of which a sighting lies after the instant `stamp` (unix seconds)."""
+    new = lowered(sightings, stamp)
+    return sum(new[key] != sighting for key, sighting in sightings.items())
+
+
 def oldest_gone(sightings: Mapping[bytes, Sighting]) -> int | None:
     """Give the earliest last day among the texts that are gone; None where none is."""
     return min((s.last_day for s in sightings.values() if s.last_day != AT_LOOK), default=None)

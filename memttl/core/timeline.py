@@ -16,15 +16,15 @@ from memttl.core.past_runs import Event, PastRun, named_run, runs_of
 from memttl.core.rules import compile_glob
 from memttl.errors import UnknownEntity, UsageError
 
-_ALONE = {"baseline": "scan", "backfill": "backfill", "accepted": "scan", "forgotten": "forget"}
+_ALONE = {"baseline": "scan", "backfill": "backfill", "accepted": "scan", "forgotten": "forget", "repaired": "repair"}
 _CHANGES = ("removed", "restored", "quarantined", "erased")
 
 
 class Entry(NamedTuple):
     """What happened at one time. `changes` are its lines; `past` is the run that wrote the memory file, or tried to.
 
-    `kind` is run, settings, or what a line that stands alone tells: baseline, backfill, accepted or forgotten; that
-    line is `told`. `time` is as it stands in the log.
+    `kind` is run, settings, or what a line that stands alone tells: baseline, backfill, accepted, forgotten or
+    repaired; that line is `told`. `time` is as it stands in the log.
     """
 
     kind: str

@@ -85,14 +85,20 @@ def _pins(back: Iterable[Moved], asked: Mapping[SettingKey, UserSettings]) -> di
     """Pin what is put back; what is pinned already stays so, by whoever did it."""
     keys = [key for moved in back if (key := _setting_key(moved)) is not None]
     befores = {key: asked.get(key, NOTHING_SET) for key in keys}
-    return {key: before._replace(pinned=True) for key, before in befores.items() if not before.pinned}
+    return {
+        key: before._replace(pinned=True, pinned_by_undo=True) for key, before in befores.items() if not before.pinned
+    }
 
 
 def _unpins(out: Iterable[Moved], asked: Mapping[SettingKey, UserSettings]) -> dict[SettingKey, UserSettings]:
-    """Take the pin away that the undone run gave, and nothing else that is set."""
+    """Take the pin away that the undone run gave; one that the user has given since stays, and all else that is set."""
     keys = [key for moved in out if moved.item.pinned and (key := _setting_key(moved)) is not None]
     befores = {key: asked.get(key, NOTHING_SET) for key in keys}
-    return {key: before._replace(pinned=False) for key, before in befores.items() if before.pinned}
+    return {
+        key: before._replace(pinned=False, pinned_by_undo=False)
+        for key, before in befores.items()
+        if before.pinned and before.pinned_by_undo
+    }
 
 
 def _setting_key(moved: Moved) -> SettingKey | None:
@@ -113,6 +119,18 @@ def _warnings(inverse: Inverse) -> tuple[str, ...]:
         return ()
     ends = some([repr(end) for end in dict.fromkeys(map(str, missing))])
     return (f"{plural(len(missing), 'end')} of relations that come back are gone from the file: {ends}",)
+
+
+def damage_words(data: bytes) -> tuple[str, ...]:
+    """Warn of lines that the memory server cannot read, beside which something is put back."""
+    damaged = [line.number for line in read_lines(data) if line.kind == "malformed"]
+    if not damaged:
+        return ()
+    lines = some([str(number) for number in damaged])
+    return (
+        f"the memory server cannot read this file: {plural(len(damaged), 'line')} damaged ({lines}), kept as they are; "
+        "`memttl doctor --repair` mends them, and better before an undo, which cannot look into them",
+    )
 
 
 def undo_events(plan: UndoPlan, run: str, *, with_text: bool) -> list[dict[str, Any]]:

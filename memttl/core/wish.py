@@ -54,8 +54,9 @@ class Patch(NamedTuple):
 
     def on(self, was: UserSettings) -> UserSettings:
         """Give what is set once this is put on what was set."""
-        base = UserSettings(pinned=was.pinned) if self.clear else was
-        return base._replace(**self._given())
+        base = UserSettings(pinned=was.pinned, pinned_by_undo=was.pinned_by_undo) if self.clear else was
+        after = base._replace(**self._given())
+        return after if self.pinned is None else after._replace(pinned_by_undo=False)  # now it is the user's own word
 
     @property
     def only_takes_away(self) -> bool:

@@ -16,36 +16,16 @@ from memttl.core.chain import FIRST, check, digest_of, event_of, line_of
 from memttl.core.stubs import stub
 from memttl.errors import CannotCreate
 from memttl.files.audit_head import Head, note_head, read_head
+from memttl.files.audit_segment import Segment, last_lines, read_at, segment_in, segment_of
 from memttl.files.backups import write_new
 from memttl.files.state import open_own, own_file, refusal, sync_folder
 
 __all__ = [
-    "FIRST", "append", "digest_of", "is_open", "is_whole", "read_events", "read_log", "rewrite",
-    "size_of", "unfinished_run",
+    "FIRST", "append", "digest_of", "is_open", "is_whole", "lost_bytes", "note_end", "read_events", "read_log",
+    "rewrite", "segment_in", "segment_of", "size_of", "unfinished_run",
 ]  # fmt: skip
 VERSION = 1
 _PART = ".part"
-_SEGMENT = b'{"v":1,"event":"segment",'
-_LONGEST_SEGMENT = 1024
-
-
-class Segment(NamedTuple):
-    """What the first line of a thinned log says: `taken` bytes are gone, all from before the byte `until`.
-
-    Both count the log as if nothing had been taken out of it; `length` is the line's own, with its LF.
-    """
-
-    taken: int = 0
-    until: int = 0
-    length: int = 0
-
-    def logical(self, at: int) -> int:
-        """Give the place that a byte of the file has in the log as it once was."""
-        return at - self.length + self.taken
-
-    def physical(self, at: int) -> int | None:
-        """Give where in the file a place of the log as it once was lies; None where lines before it were taken out."""
-        return at - self.taken + self.length if at >= self.until else None
 
 
 def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -> None:
@@ -62,7 +42,7 @@ def append(path: Path, events: Iterable[dict[str, Any]], like: os.stat_result) -
             if is_new:
                 own_file(path, like)
             size = os.fstat(descriptor).st_size
-            lines, is_torn = _last_lines(descriptor, size)
+            lines, is_torn = last_lines(descriptor, size)
             _refuse_newer(event_of(lines[0]) or {} if lines else {}, path)
             segment = segment_of(descriptor)
             is_held = _holds(descriptor, read_head(path), segment)
@@ -113,59 +93,35 @@ def _chained(events: Iterable[dict[str, Any]], before: str) -> tuple[bytes, str]
     return b"".join(lines), before
 
 
-def _last_lines(descriptor: int, end: int) -> tuple[list[bytes], bool]:
-    """Give the last whole line before the byte `end` and the torn ones behind it, and whether its LF is missing."""
-    reach = 4096
-    while True:
-        start = max(0, end - reach)
-        tail = _read_at(descriptor, start, end)
-        lines = tail.removesuffix(b"\n").split(b"\n") if tail else []
-        # the first one may have begun before
-        whole = next((i for i in range(len(lines) - 1, -1 if start == 0 else 0, -1) if event_of(lines[i])), None)
-        if whole is not None or start == 0:
-            return lines[whole or 0 :], bool(tail) and not tail.endswith(b"\n")
-        reach *= 8
-
-
-def _read_at(descriptor: int, start: int, end: int) -> bytes:
-    os.lseek(descriptor, start, os.SEEK_SET)
-    pieces, size = [], end - start
-    while size > 0 and (piece := os.read(descriptor, size)):
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
-
-
-def segment_of(descriptor: int) -> Segment:
-    """Read from an open log what its first line says of thinning."""
-    return segment_in(_read_at(descriptor, 0, _LONGEST_SEGMENT))
-
-
-def segment_in(data: bytes) -> Segment:
-    """Read what the first line of a log says of thinning; nothing was taken out of one that does not begin so."""
-    if not data.startswith(_SEGMENT):
-        return Segment()
-    line, found, _ = data.partition(b"\n")
-    event = event_of(line) if found else None
-    taken, until = (event or {}).get("bytes"), (event or {}).get("until")
-    if not (isinstance(taken, int) and isinstance(until, int)):
-        return Segment()
-    return Segment(taken, until, len(line) + 1)
-
-
 def _holds(descriptor: int, head: Head | None, segment: Segment) -> bool:
     """Say whether the log still holds the line that its head tells of, if only torn; where nobody can tell, it does."""
     begun = segment.physical(head.begun) if head else None
     if head is None or begun is None:
         return True
-    if begun and _read_at(descriptor, begun - 1, begun) != b"\n":
+    if begun and read_at(descriptor, begun - 1, begun) != b"\n":
         return False
-    found = _read_at(descriptor, begun, begun + head.size - head.begun)
+    found = read_at(descriptor, begun, begun + head.size - head.begun)
     line, is_ended = found.removesuffix(b"\n"), found.endswith(b"\n")
     if event_of(line) is not None:
         return digest_of(line) == head.digest
     # a tear leaves no LF there, and at least a byte; whole lines that were cut off leave nothing
     return bool(found) and not is_ended and event_of(line.partition(b"\n")[0]) is None
+
+
+def note_end(path: Path, like: os.stat_result) -> None:
+    """Note the last line of a log that was begun anew as its end, so that a later cut shows."""
+    with open_own(path) as f:
+        size, segment = os.fstat(f.fileno()).st_size, segment_of(f.fileno())
+        lines, _ = last_lines(f.fileno(), size)
+    if lines:
+        begun = segment.logical(size) - len(lines[-1]) - 1
+        note_head(path, Head(digest_of(lines[-1]), begun, segment.logical(size)), like)
+
+
+def lost_bytes(path: Path) -> int:
+    """Give how many bytes the log is shorter than at its noted end."""
+    head = read_head(path)
+    return max(0, head.size - size_of(path)) if head else 0
 
 
 def size_of(path: Path) -> int:
@@ -218,7 +174,7 @@ def read_log(path: Path) -> Log:
     try:
         with open_own(path) as f:
             data = f.read()
-            is_held = _holds(f.fileno(), head, segment_in(data[:_LONGEST_SEGMENT]))
+            is_held = _holds(f.fileno(), head, segment_in(data))
     except FileNotFoundError:
         return Log(b"", head is None)
     for line in data.split(b"\n")[-2:]:
@@ -233,7 +189,7 @@ def is_open(path: Path) -> bool:
         NoPermission, CannotCreate: it cannot be read, or is no regular file.
     """
     with open_own(path) as f:
-        lines, _ = _last_lines(f.fileno(), os.fstat(f.fileno()).st_size)
+        lines, _ = last_lines(f.fileno(), os.fstat(f.fileno()).st_size)
     kind = str((event_of(lines[0]) or {}).get("event")) if lines else "None"
     if kind in ("end", "None"):
         return False
@@ -275,13 +231,15 @@ def rewrite(
     *,
     time: str,
     until: int | None = None,
+    beyond: int | None = None,
     step: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Put other lines in place of the log's, in one step: a kill leaves the old log or the new one.
 
     `data` is all that stands behind the segment line, whose chain the caller has kept whole; `until` is the place, as
     `size_of` counts, up to which lines were changed (None: anywhere). The caller holds the sidecar lock. Readers that
-    know a size of the log go on from there; those that know one from before `until` read all of it. `time` is the
+    know a size of the log go on from there; those that know one from before `until` read all of it. `beyond` begins a
+    log anew: whoever knows a size up to that one reads all of it, and no noted end speaks against it. `time` is the
     clock's; `step` is called with the name of each step.
 
     Raises:
@@ -292,6 +250,11 @@ def rewrite(
         with open_own(path) as f:
             about, old = os.fstat(f.fileno()), segment_of(f.fileno())
         end = old.logical(about.st_size)
+        if beyond is not None:
+            head = read_head(path)
+            last = len(data) - (data.rfind(b"\n", 0, len(data) - 1) + 1)
+            until = max(end, beyond, head.size if head else 0, len(data)) + 1
+            end = until + last  # the last line lies behind all known sizes, so that it can be noted as the new end
         fields = {"event": "segment", "time": time, "bytes": end - len(data), "until": end if until is None else until}
         line = line_of(stub(fields, prev=FIRST, was=FIRST))
         write_new(part, line + b"\n" + data)

@@ -146,7 +146,9 @@ def _without_ledger(place: Place, damage: str) -> Iterator[Finding]:
         found = rebuilt(place.state, damaged=bool(damage))
     except LedgerLost as e:
         if damage or os.path.lexists(place.state.audit):  # else `check_state_folder` has said it
-            yield Finding("error", "ledger-lost", _message(e), f"{e.hint} {of_file('backups list', place.named)}.")
+            mends = f"{of_file('doctor --repair', place.named)} begins a new one with what can still be told"
+            copy = f"or put a copy of {place.state.kept} back"
+            yield Finding("error", "ledger-lost", _message(e), f"{mends}; {copy}.")
         return
     if found is not None:
         what = damage or f"the ledger {place.state.ledger} is missing"
@@ -160,6 +162,11 @@ def _aside(state: State) -> Iterator[Finding]:
         what = f"a damaged ledger was moved aside in {state.kept}: {several(names)}"
         rm = f"`rm {shlex.quote(str(state.kept))}/ledger.db.damaged-*` removes it, once nothing in it is of use."
         yield Finding("note", "damaged-ledger-aside", what, rm)
+    logs = sorted(path.name for path in state.kept.glob("audit.jsonl.damaged-*"))
+    if logs:
+        what = f"a damaged audit log was set aside in {state.kept}: {several(logs)}"
+        rm = f"`rm {shlex.quote(str(state.kept))}/audit.jsonl.damaged-*` removes it, once nothing in it is of use."
+        yield Finding("note", "damaged-log-aside", what, rm)
 
 
 def newest_stamp(place: Place) -> datetime | None:
@@ -197,7 +204,9 @@ def check_audit(place: Place) -> Iterator[Finding]:
         return
     if not audit.is_whole(path):
         what = f"the audit log {path} was edited, or lines of it are lost: its chain of digests is broken"
-        yield Finding("error", "audit-broken", what, f"{of_file('log verify', place.named)} names the first bad line.")
+        mends = f"{of_file('doctor --repair', place.named)} keeps what can be relied on and sets the rest aside"
+        help_ = f"{of_file('log verify', place.named)} names the first bad line; {mends}."
+        yield Finding("error", "audit-broken", what, help_)
     data = read_own(path)
     if data and not data.endswith(b"\n"):
         what = f"the last line of the audit log {path} is torn (a kill, or a full disk)"

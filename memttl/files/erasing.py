@@ -102,19 +102,23 @@ def _erase_the_rest(session: Session, erasing: Erasing, run: str, places: tuple[
     step("damaged gone")
     _erase_from_log_and_ledger(session, erasing, run, places)
     for place in places_of(erasing.state):
-        if place.kind != "copy":
+        if place.kind not in ("copy", "old log"):
             continue
         try:
             data = read_place(place.path)
         except MemttlError:
             continue  # a damaged compressed backup: it was told of
-        left = without(data, erasing.targets, drop_broken=True)
-        if left.gone:
+        left = _left_of(data, place.kind == "old log", erasing.targets)
+        if left != data:
             if place.path.lstat().st_nlink > 1:
                 session.warn(f"{place.path} has another name (a hard link), and that one keeps the text")
             erasing.progress("erasing", 0, None)
-            replace_file(place.path, left.data)
+            replace_file(place.path, left)
             step(COPY)
+
+
+def _left_of(data: bytes, is_log: bool, targets: Targets) -> bytes:  # noqa: FBT001  # internal
+    return log_without(data, targets).data if is_log else without(data, targets, drop_broken=True).data
 
 
 def _write_memory(session: Session, erasing: Erasing, run: str) -> bool:

@@ -17,10 +17,11 @@ from memttl.files import versions
 from memttl.files.backups import read_backup, write_new
 from memttl.files.state import State, own_file, refusal, sync_folder
 
-Kind = Literal["memory", "log", "ledger", "journal", "copy", "leftover", "damaged", "other"]
+Kind = Literal["memory", "log", "old log", "ledger", "journal", "copy", "leftover", "damaged", "other"]
 NOUNS: dict[Kind, str] = {
     "memory": "observation",
     "log": "line",
+    "old log": "line",
     "ledger": "row",
     "journal": "journal of a killed run",
     "copy": "observation",
@@ -33,7 +34,10 @@ _COPIES = ("backups", "quarantine")
 
 
 class Place(NamedTuple):
-    """One file. `kind` says what is done: a `copy` is rewritten, a `leftover` settled, `other` is only searched."""
+    """One file. `kind` says what is done: a `copy` is rewritten, a `leftover` settled, `other` is only searched.
+
+    An `old log` is one that a repair has set aside.
+    """
 
     path: Path
     kind: Kind
@@ -78,6 +82,8 @@ def _kind(path: Path, folder: Path, state: State) -> Kind:
     name, top = path.name, path.relative_to(folder).parts[0]
     if path == state.audit:
         return "log"
+    if name.startswith(f"{state.audit.name}.damaged-") and not name.endswith(versions.PART):
+        return "old log"
     if path == state.ledger:
         return "ledger"
     if name == f"{state.ledger.name}-journal":

@@ -22,6 +22,7 @@ from memttl.files.snapshot import read_settled
 from memttl.files.state import State
 
 _AS_FILES = ("memory", "copy", "leftover")
+_LOGS = ("log", "old log")
 
 
 class Count(NamedTuple):
@@ -75,7 +76,7 @@ def _met_at(
         return _met_in_ledger(state, means, matches)
     if place.kind in _AS_FILES:
         return met_in(_bytes_at(place, state), means, matches)
-    if place.kind == "log":
+    if place.kind in _LOGS:
         return met_in_log(read_place(place.path), means, matches)
     return set(), []
 
@@ -146,7 +147,7 @@ def _count_at(place: Place, state: State, targets: Targets, told: list[str]) -> 
         if left.broken:
             told.append(_broken_words(place, state, left.broken))
         return left.gone, 0 if place.kind == "leftover" else mentions.count(left.data)
-    if place.kind == "log":
+    if place.kind in _LOGS:
         log = log_without(data, targets)
         return log.changed, mentions.count(log.data)
     if place.kind == "ledger":

@@ -6,6 +6,7 @@ The use cases behind `memttl backups` call it. It reads names, sizes and the aud
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from memttl.core.past_runs import runs_of
 from memttl.errors import MemttlError, UnknownBackup
 from memttl.files import audit
 from memttl.files.backups import PACKED, list_backups
-from memttl.files.state import State
+from memttl.files.state import State, state_of
 
 LATEST = "latest"
 
@@ -62,11 +63,13 @@ def kept_backups(state: State, warn: Callable[[str], None] = lambda _: None) -> 
 def backup_named(backups: Sequence[Kept], name: str) -> Kept:
     """Give the backup that is meant by `latest`, a run (or how only one begins), a file name, or a path of any copy.
 
+    `latest` is the newest that is not empty: a run on a file that was wiped has made an empty one.
+
     Raises:
         UnknownBackup: there is none, or more than one.
     """
     if name == LATEST and backups:
-        return backups[-1]
+        return newest_that_holds_something(backups)
     stem = _stem(os.path.basename(name))
     found = [kept for kept in backups if name == kept.source.run]
     found = found or [kept for kept in backups if stem == _stem(kept.path.name) and _is_there(name, kept.path)]
@@ -75,6 +78,11 @@ def backup_named(backups: Sequence[Kept], name: str) -> Kept:
         runs = ", ".join(kept.source.run for kept in found[:5])
         raise UnknownBackup(f"{name!r} could be {len(found)} backups: {runs}; nothing was done.")
     return found[0] if found else _outside(backups, name)
+
+
+def newest_that_holds_something(backups: Sequence[Kept]) -> Kept:
+    """Give the newest backup that is not empty; the newest where all are."""
+    return next((kept for kept in reversed(backups) if kept.path.stat().st_size), backups[-1])
 
 
 def _stem(name: str) -> str:
@@ -96,7 +104,28 @@ def _outside(backups: Sequence[Kept], name: str) -> Kept:
     if not backups:
         raise UnknownBackup(
             f"There is no backup {name!r}: memttl has made none of this file yet; nothing was done.",
-            hint="Every run that writes the memory file makes one first.",
+            hint="Every run that writes the memory file makes one first; a scan keeps ages, not texts.",
         )
     names = [word for kept in backups for word in (kept.source.run, kept.path.name)]
     raise UnknownBackup(f"There is no backup {name!r}{near(name, names)}; nothing was done.")
+
+
+def words_for_missing(memory: Path, elsewhere: Path | None, named: str) -> str:
+    """Say of a missing memory file which commands put a backup back; nothing where there is none, or a file."""
+    if os.path.lexists(memory):
+        return ""
+    try:
+        backups = kept_backups(state_of(memory, elsewhere)).backups
+    except (MemttlError, OSError):
+        return ""
+    if not backups:
+        return ""
+    run, file = newest_that_holds_something(backups).source.run, shlex.quote(named)
+    if not memory.parent.is_dir():
+        return (
+            f"Its folder is gone, too; `memttl backups show {run} --raw --file {file} > NEW` writes the newest backup."
+        )
+    return (
+        f"There are backups of it: `memttl backups list --file {file}` lists them, and `memttl backups restore {run} "
+        f"--file {file}` puts the newest back."
+    )

@@ -15,8 +15,6 @@ from memttl.core.digests import as_bytes, text_of_bytes
 from memttl.core.known import Setting
 from memttl.core.sightings import BadRow
 
-# all that a setting may raise which cannot be read
-UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 _CHECK_BYTES = 4
 SettingRow = tuple[bytes, str, bytes | None, str]
 

@@ -10,14 +10,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memttl.core.asked import asked_of
 from memttl.core.known import Setting
 from memttl.core.model import NOTHING_SET
+from memttl.core.told_by_log import UNREADABLE, Logged, baseline_told, logged_in
 from memttl.core.wording import plural
 from memttl.errors import AS_IT_WAS, LedgerLost
 from memttl.files import audit
 from memttl.files.backups import list_backups
-from memttl.files.ledger_rows import UNREADABLE
 from memttl.files.state import State, had_ledger
 
 _TELLING = ("baseline", "begin", "set", "summary", "forgotten")  # the events that say that a run has been
@@ -64,7 +63,7 @@ def rebuilt(state: State, *, damaged: bool, own_run: str | None = None) -> Rebui
 def _lost(state: State, why: str) -> LedgerLost:
     return LedgerLost(
         f"The ledger {state.ledger} is lost, and what you pinned or set cannot be rebuilt: {why}; {AS_IT_WAS}.",
-        hint=f"Put a copy of {state.kept} back; or move that folder away to begin anew, without pins and settings.",
+        hint=f"Put a copy of {state.kept} back; or `memttl doctor --repair` begins anew with what can still be told.",
     )
 
 
@@ -75,22 +74,15 @@ def baseline_in_log(state: State) -> datetime | None:
         NoPermission, CannotCreate: the log cannot be read; a newer memttl wrote it.
     """
     try:
-        return _baseline(audit.read_events(state.audit))
+        return baseline_told(audit.read_events(state.audit))
     except UNREADABLE:
         return None
 
 
 def _from_events(events: Iterable[dict[str, Any]]) -> Rebuilt:
-    logged = _logged(events)
+    logged = logged_in(events)
     kept = tuple(s for s in logged.settings if s.asked != NOTHING_SET)
-    return Rebuilt(_baseline(events), kept, tuple(p for p, pinned in logged.entity_pins.items() if pinned))
-
-
-class Logged(NamedTuple):
-    """What some lines of the log set, the last word on each: settings, what was cleared included, and entity pins."""
-
-    settings: tuple[Setting, ...]
-    entity_pins: dict[str, bool]
+    return Rebuilt(baseline_told(events), kept, tuple(p for p, pinned in logged.entity_pins.items() if pinned))
 
 
 def logged_since(state: State, seen: int) -> Logged:
@@ -101,47 +93,6 @@ def logged_since(state: State, seen: int) -> Logged:
         NoPermission, CannotCreate: the log cannot be read; a newer memttl wrote it.
     """
     try:
-        return _logged(audit.read_events(state.audit, after=seen))
+        return logged_in(audit.read_events(state.audit, after=seen))
     except UNREADABLE as e:
         raise _lost(state, f"the audit log {state.audit} holds a setting that cannot be read ({e})") from None
-
-
-def _logged(events: Iterable[dict[str, Any]]) -> Logged:
-    settings: dict[tuple[str, str], Setting] = {}
-    pins: dict[str, bool] = {}
-    for event in events:
-        if event.get("event") != "set":
-            continue
-        if "entity_pin" in event:
-            pins[event["entity_pin"]] = event["settings"].get("pinned") is True
-        else:
-            setting = _setting(event)
-            settings[setting.entity, setting.digest] = setting
-    return Logged(tuple(settings.values()), pins)
-
-
-def _baseline(events: Iterable[dict[str, Any]]) -> datetime | None:
-    """Give when memttl first knew the file: by a line of its own, or by the first run, which needs none."""
-    baselines, begins = list[datetime](), list[datetime]()
-    for event in events:
-        if event.get("event") == "baseline":
-            baselines.append(_instant(event["baseline"]))
-        elif event.get("event") == "begin" or (event.get("event") == "summary" and "time" in event):
-            stamps = (event["time"], event.get("now", event["time"]))  # as a sighting: now, but never after the clock
-            begins.append(min(map(_instant, stamps)))
-    return min((*baselines, *begins[:1]), default=None)
-
-
-def _instant(text: str) -> datetime:
-    found = datetime.fromisoformat(text)
-    if found.tzinfo is None:
-        raise ValueError(f"{text} has no offset")
-    return found
-
-
-def _setting(event: dict[str, Any]) -> Setting:
-    import json  # few logs hold a setting
-
-    text = json.loads(event["raw"]) if "raw" in event else None
-    bytes.fromhex(event["digest"])
-    return Setting(str(event["entity"]), event["digest"], text, asked_of(event["settings"]))

@@ -20,6 +20,7 @@ from memttl.core.progress import Progress, no_progress
 from memttl.core.records import begin_again, begin_fields
 from memttl.errors import AS_IT_WAS, Interrupted, LedgerLost, MemttlError, NoMemoryFile
 from memttl.files.after_run import tidy
+from memttl.files.archive_mark import archive_of
 from memttl.files.backups import list_backups
 from memttl.files.commit import Change
 from memttl.files.knowledge import ledger_of
@@ -154,8 +155,11 @@ def _make_if_missing(memory: Path, like: os.stat_result) -> None:
 def _make_ledger(session: Session) -> bool:
     """Make the ledger before anything is written, since a backup without one tells of a lost one; say whether it is.
 
-    Where it is lost for good, what is put back matters more: nothing is removed by what is unknown.
+    Where it is lost for good, what is put back matters more: nothing is removed by what is unknown. An archive has no
+    ledger.
     """
+    if archive_of(session.state):
+        return False
     try:
         with ledger_of(session.state, session.like, session.warn):
             return True

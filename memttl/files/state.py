@@ -58,13 +58,16 @@ def state_of(memory: Path, elsewhere: Path | None = None) -> State:
     return State(beside, elsewhere / f"{memory.name}-{digest}", memory)
 
 
-def prepare(state: State, like: os.stat_result) -> None:
+def prepare(state: State, like: os.stat_result, *, anew: bool = False) -> None:
     """Make the folders, with the memory file's owner and mode, and the `.gitignore` in them.
+
+    `anew`: also where the file was used with another state folder, or where this one was emptied.
 
     Raises:
         NoPermission, CannotCreate: a folder cannot be made, or a link stands where it should be.
     """
-    refuse_another_folder(state)
+    if not anew:
+        refuse_another_folder(state)
     try:
         _folder(state.beside.parent, like, is_shared=True)
         _folder(state.beside, like)
@@ -97,8 +100,8 @@ def refuse_another_folder(state: State) -> None:
         raise LedgerLost(
             f"{state.memory} has been used with another state folder, or {state.kept} was emptied: there is neither a "
             f"ledger nor an audit log in it, so that what you pinned cannot be rebuilt; {AS_IT_WAS}.",
-            hint="Name the folder of before (MEMTTL_STATE_DIR, [state] dir); or remove "
-            f"{state.lock} to begin anew, without pins and settings.",
+            hint="Name the folder of before (MEMTTL_STATE_DIR, [state] dir); or `memttl doctor --repair` begins anew "
+            "in this one, without pins and settings.",
         )
 
 

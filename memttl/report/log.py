@@ -64,10 +64,19 @@ def _words(entry: Entry) -> str:
         return f"accepted that {_count(told.get('gone'), 'observation')} had vanished"
     if entry.kind == "forgotten":
         return f"erased for good, in {_count(told.get('places'), 'place')}"
+    if entry.kind == "repaired":
+        return _repaired_words(entry.told)
     if entry.kind == "settings":
         return _settings_count(entry.changes)
     assert entry.past is not None
     return _run_words(entry.past)
+
+
+def _repaired_words(told: Event) -> str:
+    what = told.get("what")
+    parts = [str(part) for part in dict.fromkeys(what)] if isinstance(what, list) else []
+    aside = told.get("aside")
+    return f"mended {_and(parts or ['the state'])}" + (f"; the log of before is {aside}" if aside else "")
 
 
 def _count(value: Any, noun: str) -> str:

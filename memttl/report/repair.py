@@ -24,16 +24,24 @@ def render(outcome: RepairOutcome, *, with_plan: bool = True, width: int | None 
 
     Bytes are shortened to `width` columns where a screen has so many, and not all of very many changes are shown.
     """
-    lines = list(_plan_lines(outcome.plan, width)) if with_plan and outcome.plan.is_needed else []
+    lines = [*_plan_lines(outcome, width)] if with_plan and outcome.is_needed else []
     return "".join(visible(line) + "\n" for line in (*lines, *_closing(outcome, with_plan=with_plan)))
 
 
 def question(outcome: RepairOutcome) -> str:
     """Give the question that stands below the plan."""
-    return visible(f"Repair {outcome.file}?")
+    if not outcome.plan.is_needed:
+        return visible(f"Mend the state of {outcome.file}?")
+    return visible(f"Repair {outcome.file}{' and mend its state' if outcome.state else ''}?")
 
 
-def _plan_lines(plan: RepairPlan, width: int | None) -> Iterator[str]:
+def _plan_lines(outcome: RepairOutcome, width: int | None) -> Iterator[str]:
+    yield from _file_lines(outcome.plan, width)
+    yield from (f"{mending.what}: {mending.done}" for mending in outcome.state)
+    yield ""
+
+
+def _file_lines(plan: RepairPlan, width: int | None) -> Iterator[str]:
     if plan.is_converted:
         yield "The whole file is written in UTF-16, which the server cannot read: it is written anew in UTF-8."
     shown = plan.mendings if width is None else plan.mendings[:_ON_SCREEN]
@@ -42,7 +50,6 @@ def _plan_lines(plan: RepairPlan, width: int | None) -> Iterator[str]:
         yield from _bytes_lines(plan.text[mending.start : mending.end], mending.new, width)
     if len(shown) < len(plan.mendings):
         yield f"… and {plural(len(plan.mendings) - len(shown), 'change')} more: `--dry-run --json` lists all of them."
-    yield ""
 
 
 def _bytes_lines(taken: bytes, new: bytes, width: int | None) -> Iterator[str]:
@@ -78,25 +85,36 @@ def _shown(raw: bytes, start: int, limit: int) -> str:
 
 
 def _closing(outcome: RepairOutcome, *, with_plan: bool) -> Iterator[str]:
-    plan = outcome.plan
-    if not plan.is_needed:
+    if not outcome.is_needed:
         yield f"Nothing to repair in {outcome.file}: the memory server can read every line."
         return
+    if outcome.plan.is_needed:
+        yield from _file_closing(outcome, with_plan=with_plan)
+    if outcome.state:
+        what = f"{plural(len(outcome.state), 'thing')} in ledger and audit log"
+        rest = "" if outcome.plan.is_needed else "; the memory file needs no repair and is as it was"
+        if outcome.is_state_mended:
+            yield f"Mended: {what}{rest}."
+        elif with_plan:
+            yield f"Would mend: {what}{rest}."
+    if outcome.declined:
+        yield "Nothing was changed."
+    elif outcome.dry_run:
+        yield "Dry run: nothing was written."
+
+
+def _file_closing(outcome: RepairOutcome, *, with_plan: bool) -> Iterator[str]:
+    plan = outcome.plan
     taken = sum(len(piece.raw) for piece in plan.pieces)
     what = f"{plural(len(plan.mendings) + plan.is_converted, 'change')} in {outcome.file}"
     goes = f"{plural(taken, 'byte')} into quarantine" if taken else "no byte taken out"
     if outcome.applied:
         yield f"Repaired: {what}, {goes}."
-    elif with_plan:
-        yield f"Would repair: {what}, {goes}."
-    if outcome.applied:
         if outcome.quarantine:
             yield f"What was taken out: {outcome.quarantine}"
         yield run_words(outcome.run, outcome.backup)
-    elif outcome.declined:
-        yield "Nothing was changed."
-    elif outcome.dry_run:
-        yield "Dry run: nothing was written."
+    elif with_plan:
+        yield f"Would repair: {what}, {goes}."
 
 
 def repair_document(outcome: RepairOutcome) -> dict[str, Any]:
@@ -113,6 +131,7 @@ def repair_document(outcome: RepairOutcome) -> dict[str, Any]:
         "quarantine": outcome.quarantine,
         "converted": plan.is_converted,
         "mended": [_mended(plan, mending) for mending in plan.mendings],
+        "state": [{"what": mending.what, "done": mending.done} for mending in outcome.state],
         "warnings": list(outcome.warnings),
     }
 

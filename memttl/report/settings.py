@@ -57,7 +57,7 @@ def plan_lines(changes: Changes, now: datetime, width: int | None) -> Iterator[s
 
 def _settings(asked: UserSettings, now: datetime) -> str:
     rows = {
-        "pinned": "" if asked.pinned else None,
+        "pinned": ("by an undo" if asked.pinned_by_undo else "") if asked.pinned else None,
         "created": _when(asked.created, now),
         "expires": _when(asked.expires, now),
         "ttl": asked.ttl,

@@ -63,7 +63,8 @@ def _closing(outcome: UndoOutcome, *, with_plan: bool) -> Iterator[str]:
         yield f"Undid {run}: {_what(plan, ('put back', 'took out'))} in {outcome.file}."
     elif with_plan:
         yield f"Would undo {run}: {_what(plan, ('put back', 'take out'))} in {outcome.file}."
-    yield from _notes(plan)
+    if with_plan or not outcome.declined:  # after a no all of it stands above the question
+        yield from _notes(plan)
     if outcome.applied:
         yield run_words(outcome.run, outcome.backup)
     elif outcome.declined:

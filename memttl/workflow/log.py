@@ -90,11 +90,15 @@ def verified(settings: Settings) -> VerifyOutcome:
     warnings = (*settings.warnings, *_lost(state))
     log = audit.read_log(state.audit)
     found = check(log.data)
-    hint = "Put a copy of the log back if you have one. Until then nothing can be rebuilt from it."
+    hint = (
+        "Put a copy of the log back if you have one; or `memttl doctor --repair` sets it aside and begins a new one "
+        "with all that can be relied on."
+    )
     if found.broken is None:
         found = _with_end(state, log, found)
         hint = (
-            f"If you put an older log back yourself, remove {head_path(state.audit)}: then its end counts as it is."
+            f"If you put an older log back yourself, remove {head_path(state.audit)}: then its end counts as it is. "
+            "Else `memttl doctor --repair` begins a new log with all that is left."
             if found.broken
             else ""
         )

@@ -1,4 +1,4 @@
-"""The use case repair: settled read, plan, show and ask, plan again under the lock, quarantine, write.
+"""The use case repair: settled read, plan, show and ask, mend the state, plan again, quarantine, write.
 
 `commands/repair.py` calls it for each memory file. A dry run ends with the plan: no lock, no folder, nothing written.
 """
@@ -16,9 +16,11 @@ from memttl.core.quarantine import quarantine_text, quarantined_events
 from memttl.core.repair import RepairPlan, plan_repair
 from memttl.core.repair_outcome import RepairOutcome
 from memttl.core.wording import instant_text
-from memttl.errors import AS_IT_WAS, MemttlError, NoMemoryFile, TryAgain
+from memttl.errors import AS_IT_WAS, LedgerLost, MemttlError, NoMemoryFile, TryAgain
 from memttl.files.before_run import settled
 from memttl.files.looking import Moment
+from memttl.files.mending import mend
+from memttl.files.mending_plan import MendPlan, plan_mending
 from memttl.files.pace import DEFAULT_PACE, Pace
 from memttl.files.quarantine import quarantine_path, write_quarantine
 from memttl.files.rewriting import Rewrite, Rewriting, read_as_it_is, rewrite
@@ -56,20 +58,46 @@ def repair(
     state = state_of(settings.memory, settings.state_elsewhere)
     _refuse_missing(settings.memory)
     options = Options(pace=request.pace, step=step)
-    told = [*settings.warnings, *settled(state, lambda: options, writes=not request.dry_run)]
+    told = [*settings.warnings, *_settled(state, options, writes=not request.dry_run)]
     snapshot = read_as_it_is(state)
-    plan = plan_repair(snapshot.data)
-    outcome = RepairOutcome(settings.named, settings.now_here, plan, request.dry_run, warnings=(*told, *plan.warnings))
-    if not plan.is_needed:
+    plan, mending = plan_repair(snapshot.data), plan_mending(state, settings.clock)
+    warnings = (*told, *plan.warnings, *mending.warnings)
+    outcome = RepairOutcome(
+        settings.named, settings.now_here, plan, request.dry_run, state=mending.mendings, warnings=warnings
+    )
+    if not outcome.is_needed:
         return outcome
-    if not request.break_hard_links:
+    if plan.is_needed and not request.break_hard_links:
         refuse_hard_links(snapshot, state.beside)
     if request.dry_run:
-        return outcome._replace(warnings=(*outcome.warnings, *read_only_warning(snapshot)))
-    refuse_read_only(snapshot)
+        read_only = read_only_warning(snapshot) if plan.is_needed else ()
+        return outcome._replace(warnings=(*outcome.warnings, *read_only))
+    if plan.is_needed:
+        refuse_read_only(snapshot)
     if ask is not None and not ask(outcome):
         return outcome._replace(declined=True)
-    return _Repair(settings, request, state, outcome, options).written(snapshot)
+    outcome = _with_state(settings, state, outcome, mending, snapshot, options)
+    return _Repair(settings, request, state, outcome, options).written(snapshot) if plan.is_needed else outcome
+
+
+def _settled(state: State, options: Options, *, writes: bool) -> tuple[str, ...]:
+    """Recover before planning, as every run does; where the state is lost, that is what is mended first."""
+    try:
+        return settled(state, lambda: options, writes=writes)
+    except LedgerLost:
+        return ()
+
+
+def _with_state(
+    settings: Settings, state: State, outcome: RepairOutcome, mending: MendPlan, snapshot: Snapshot, options: Options
+) -> RepairOutcome:
+    """Mend the state before the file: that one's run is then logged, and its look kept, by what is whole."""
+    if not mending.mendings:
+        return outcome
+    text = settings.policy.audit_text
+    done = mend(state, snapshot.stat, settings.clock, mending, with_text=text, step=options.step)
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *done.warnings)))
+    return outcome._replace(state=done.mendings, is_state_mended=bool(done.mendings), warnings=warnings)
 
 
 def _refuse_missing(memory: Path) -> None:

@@ -6,25 +6,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.changes import Key as SettingKey
 from memttl.core.inverse import Key
 from memttl.core.model import UserSettings
-from memttl.core.near import near
 from memttl.core.past_runs import PastRun, refuse_thinned, run_named, runs_of
-from memttl.core.selection import match_names
-from memttl.core.undo import UndoPlan, plan_undo, plan_whole, undo_events
-from memttl.core.undo_items import Item, UndoItems, undo_items
+from memttl.core.undo import UndoPlan, damage_words, plan_undo, plan_whole, undo_events
+from memttl.core.undo_choice import can_be_undone, items_filter, run_meant, why_nothing
+from memttl.core.undo_items import UndoItems, undo_items
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.undo_whole import is_whole, undone_whole
-from memttl.errors import AS_IT_WAS, Foreign, TryAgain, UsageError
+from memttl.errors import AS_IT_WAS, Foreign, TryAgain, UnknownBackup, UsageError
 from memttl.files import audit
 from memttl.files.archive_mark import refuse_archive
 from memttl.files.backups import backup_of_run, list_backups
 from memttl.files.before_run import settled
+from memttl.files.kept_backups import kept_backups, newest_that_holds_something
 from memttl.files.knowledge import knowledge_of
 from memttl.files.looking import Moment
 from memttl.files.pace import DEFAULT_PACE, Pace
@@ -76,13 +76,14 @@ def undo(
     snapshot = read_as_it_is(state)
     chosen, plan, warnings = _planned(state, request, snapshot.data)
     told += warnings
-    if not snapshot.data and list_backups(state.backups):
-        told.append("the file is empty or missing: `memttl backups restore latest` puts all of it back")
+    if not snapshot.data:
+        told += _of_an_empty_file(state)
     outcome = UndoOutcome(settings.named, settings.now_here, plan, dry_run=request.dry_run, warnings=tuple(told))
     if plan is None:
-        return outcome._replace(nothing=_why_nothing(chosen))
-    outcome = outcome._replace(warnings=(*told, *plan.warnings))
+        return outcome._replace(nothing=why_nothing(chosen))
+    outcome = outcome._replace(warnings=(*told, *plan.warnings, *damage_words(snapshot.data)))
     if plan.does_nothing:
+        _refuse_lost(plan)
         return outcome
     if not request.break_hard_links:
         refuse_hard_links(snapshot, state.beside)
@@ -94,40 +95,55 @@ def undo(
     return _write(settings, request, state, snapshot, outcome, plan, options)
 
 
+def _refuse_lost(plan: UndoPlan) -> None:
+    """Say no where nothing can be put back for want of its text, rather than that there is nothing to do."""
+    if plan.lost and not plan.inverse.there:
+        raise UnknownBackup(
+            f"The run {plan.run.run} cannot be undone: {len(plan.lost)} of what it removed stand in no log and no "
+            "backup (forgotten, or not kept); nothing was done.",
+            hint=f"`memttl log --run {plan.run.run}` tells what it was about.",
+        )
+
+
+def _of_an_empty_file(state: State) -> list[str]:
+    """Say of a file that was wiped that there is more to be had than an undo puts back."""
+    backups = kept_backups(state).backups
+    if not backups:
+        return []
+    newest = newest_that_holds_something(backups)
+    if not newest.path.stat().st_size:
+        return []
+    run = newest.source.run
+    return [f"the file is empty or missing: `memttl backups restore {run}` puts back all that it held before that run"]
+
+
 def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | None, UndoPlan | None, list[str]]:
     """Give the run that is meant, the plan of its undo (None where there is nothing to undo), and warnings."""
     _refuse_encoded(data)
-    runs = runs_of(audit.read_events(state.audit))
+    events = audit.read_events(state.audit)
+    runs = runs_of(events)
     with knowledge_of(state, must_know=False) as knowledge:
         asked = {(s.entity, s.digest): s.asked for s in knowledge.settings}
         warnings = list(knowledge.warnings)
     if request.run is not None:
-        run = run_named(runs, request.run)
+        run = run_meant(runs, request.run, events)
         names = [path.name for _, of_run, path in list_backups(state.backups) if of_run == run.run]
         refuse_thinned(run, backup=names[-1] if names else None)
-        return run, _plan_of(state, run, request, data, asked) if _can_be_undone(run) else None, warnings
+        return run, _plan_of(state, run, request, data, asked) if can_be_undone(run) else None, warnings
+    refusal: UsageError | None = None
     for run in reversed(runs):
-        if run.removed and not run.undone_by:
+        if not run.removed or run.undone_by:
+            continue
+        try:
             plan = _plan_of(state, run, request, data, asked)
-            if not plan.does_nothing or plan.lost:
-                return run, plan, warnings
+        except UsageError as e:  # it moved nothing of the entity or tier that is meant; an earlier one may have
+            refusal = refusal or e
+            continue
+        if not plan.does_nothing or plan.lost:
+            return run, plan, warnings
+    if refusal is not None:
+        raise refusal
     return None, None, warnings
-
-
-def _can_be_undone(run: PastRun) -> bool:
-    if run.command == "forget":
-        raise UsageError(f"The run {run.run} forgot something for good, which cannot be undone; nothing was done.")
-    return bool(run.removed or run.restored) or is_whole(run)
-
-
-def _why_nothing(run: PastRun | None) -> str:
-    if run is None:
-        return "no run in the audit log has removed anything that is not undone already"
-    if run.applied is None:
-        return f"the run {run.run} ({run.command}) has not ended; the next one that writes settles it"
-    if not run.applied:
-        return f"the run {run.run} ({run.command}) was not applied, so that it changed nothing"
-    return f"the run {run.run} ({run.command}) removed nothing"
 
 
 def _plan_of(
@@ -169,25 +185,9 @@ def _items(state: State, run: PastRun, request: Request) -> UndoItems:
     if not (request.entities or request.tiers):
         return found
     all_items = (*found.back.observations, *found.out.observations)
-    return undo_items(run, partial(backup_of_run, state.backups, run.run), _filter(all_items, request))
-
-
-def _filter(items: Sequence[Item], request: Request) -> Callable[[Item], bool]:
-    """Give what tells the observations that --entity and --tier mean, among those of the run."""
-    names = frozenset(item.entity for item in items)
-    tiers = sorted({item.tier for item in items if item.tier is not None})
-    for tier in request.tiers:
-        if tier not in tiers:
-            raise UsageError(
-                f"This run moved nothing of a tier {tier!r}{near(tier, tiers)}; nothing was done.",
-                hint=f"It moved: {', '.join(tiers) or 'nothing that has a tier'}.",
-            )
-    chosen = frozenset[str]().union(*(match_names(name, names) for name in request.entities))
-
-    def is_meant(item: Item) -> bool:
-        return (not request.entities or item.entity in chosen) and (not request.tiers or item.tier in request.tiers)
-
-    return is_meant
+    return undo_items(
+        run, partial(backup_of_run, state.backups, run.run), items_filter(all_items, request.entities, request.tiers)
+    )
 
 
 def _refuse_encoded(data: bytes) -> None:

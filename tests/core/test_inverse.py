@@ -106,6 +106,13 @@ def test_entity_and_relations_that_a_prune_emptied_come_back_at_their_place() ->
     assert undone(new, run).inverse.data == data
 
 
+def test_a_relation_that_comes_back_without_one_of_its_ends_is_said() -> None:
+    data = b"\n".join([entity([OLD], name="E"), entity(["k"], name="A"), relation("E", "A")])
+    new, run = pruned_away(data, plan_of(data, EMPTY_GO, force=True))
+    assert undone(new, run).warnings == ()
+    assert "'A'" in undone(new.replace(entity(["k"], name="A"), b""), run).warnings[0]
+
+
 def test_an_undo_of_an_undo_leaves_an_entity_that_somebody_has_added_to() -> None:
     data = b"\n".join([entity([OLD], name="E"), entity(["k"], name="A"), relation("E", "A")])
     new, run = pruned_away(data, plan_of(data, EMPTY_GO, force=True))

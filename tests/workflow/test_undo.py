@@ -22,13 +22,14 @@ from memttl.core.selection import Choice
 from memttl.core.thinning import thinned
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wish import Wish
-from memttl.errors import Foreign, NoMemoryFile, NoPermission, RunThinned, UnknownRun, UsageError
+from memttl.errors import Foreign, NoMemoryFile, NoPermission, RunThinned, UnknownBackup, UnknownRun, UsageError
 from memttl.files import audit
 from memttl.workflow.undo import Request, undo
 
 OLD = "[session] 2026-01-05: old"
 OLDER = "[operational] 2025-01-05: older"
 PINNED = UserSettings(pinned=True)
+BY_UNDO = UserSettings(pinned=True, pinned_by_undo=True)
 
 
 def memory(folder: Path, *lines: bytes) -> Path:
@@ -65,7 +66,7 @@ def test_all_comes_back_pinned_and_survives_the_next_prune(tmp_path: Path) -> No
     outcome = undone(path)
     assert path.read_bytes() == before
     assert outcome.applied
-    assert asked(path) == {OLD: PINNED, OLDER: PINNED}
+    assert asked(path) == {OLD: BY_UNDO, OLDER: BY_UNDO}
     assert pruned(path).plan.removals == ()
     assert path.read_bytes() == before
 
@@ -83,7 +84,7 @@ def test_what_was_set_before_stays_set(tmp_path: Path) -> None:
     changed(path, Wish("set", Choice("A", OLD, exact=True), tier="operational"))
     pruned(path, now="2027-06-01")
     undone(path)
-    assert asked(path)[OLD] == UserSettings(pinned=True, tier="operational")
+    assert asked(path)[OLD] == UserSettings(pinned=True, pinned_by_undo=True, tier="operational")
 
 
 def test_undo_of_an_undo_is_the_pruned_state_and_keeps_what_the_user_set(tmp_path: Path) -> None:
@@ -110,6 +111,15 @@ def test_a_pin_that_the_user_had_given_before_stays_after_an_undo_of_the_undo(tm
     assert texts(path) == [[OLD]]
     undone(path, run=first.run)
     assert asked(path) == {OLD: PINNED}
+
+
+def test_a_pin_that_the_user_gives_since_is_not_taken_by_an_undo_of_the_undo(tmp_path: Path) -> None:
+    path = memory(tmp_path, entity([OLD, OLDER], name="A"))
+    pruned(path, force=True)
+    first = undone(path)
+    changed(path, Wish("pin", Choice("A", "older")))  # pinned by the undo already
+    undone(path, run=first.run)
+    assert asked(path) == {OLDER: PINNED}
 
 
 def test_without_a_name_the_newest_run_that_is_not_undone_is_meant(tmp_path: Path) -> None:
@@ -170,10 +180,25 @@ def test_an_entity_narrows_it_too(tmp_path: Path) -> None:
     pruned(path, force=True)
     undone(path, entities=("B",))
     assert texts(path) == [[], [OLD]]
-    with pytest.raises(UsageError, match="No entity"):
+    with pytest.raises(UsageError, match="moved nothing of an entity 'C'"):
         undone(path, entities=("C",))
     with pytest.raises(UsageError, match="nothing of a tier"):
         undone(path, tiers=("sesion",))
+
+
+def test_a_part_is_looked_for_in_earlier_runs_too(tmp_path: Path) -> None:
+    path = memory(tmp_path, entity([OLD], name="A"), entity([OLDER], name="B"))
+    pruned(path, tiers=("session",), force=True)
+    pruned(path, tiers=("operational",), force=True)
+    undone(path, entities=("A",))
+    assert texts(path) == [[OLD], []]
+
+
+def test_a_pin_is_no_run_that_can_be_undone_and_is_named(tmp_path: Path) -> None:
+    path = memory(tmp_path)
+    run = changed(path, Wish("pin", Choice("A", "note"))).run
+    with pytest.raises(UnknownRun, match="is a pin"):
+        undone(path, run=run)
 
 
 def test_all_that_was_added_since_stays(tmp_path: Path) -> None:
@@ -201,7 +226,7 @@ def test_a_missing_or_empty_file_is_made_again(tmp_path: Path) -> None:
     path.unlink()
     planned = undone(path, dry_run=True)
     assert planned.plan is not None
-    assert any("backups restore latest" in warning for warning in planned.warnings)
+    assert any(f"backups restore {run}" in warning for warning in planned.warnings)
     assert not path.exists()
     assert undone(path).applied
     assert texts(path) == [[OLD, OLDER]]
@@ -221,8 +246,9 @@ def test_a_damaged_file_gets_back_what_was_removed_and_keeps_its_damage(tmp_path
     before = path.read_bytes()
     pruned(path)
     path.write_bytes(path.read_bytes() + b'\n{"type":"enti')
-    undone(aged(path))
+    outcome = undone(aged(path))
     assert path.read_bytes() == before + b'\n{"type":"enti'
+    assert any("doctor --repair" in warning for warning in outcome.warnings)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
@@ -256,10 +282,8 @@ def test_what_neither_log_nor_backup_holds_is_said(tmp_path: Path) -> None:
     pruned(path, policy=NO_TEXT)
     for backup in (state_folder(path) / "backups").iterdir():
         backup.unlink()
-    outcome = undone(path)
-    assert outcome.plan is not None
-    assert len(outcome.plan.lost) == 2
-    assert not outcome.applied
+    with pytest.raises(UnknownBackup, match="2 of what it removed"):
+        undone(path)
 
 
 def test_a_run_that_was_thinned_cannot_be_undone_and_names_its_backup(tmp_path: Path) -> None:
@@ -354,7 +378,7 @@ def test_pins_of_an_undo_outlive_the_ledger(tmp_path: Path) -> None:
     pruned(path)
     undone(path)
     (state_folder(path) / "ledger.db").unlink()
-    assert asked(path) == {OLD: PINNED, OLDER: PINNED}
+    assert asked(path) == {OLD: BY_UNDO, OLDER: BY_UNDO}
     assert pins(path) == ()
 
 
