@@ -39,10 +39,21 @@ def document(*args: str | Path) -> dict[str, Any]:
 
 def test_list_tells_when_by_which_run_and_command_and_how_much(memory: Path) -> None:
     lines = memttl("backups", "list", "--file", memory).stdout.splitlines()
-    assert lines[1].split() == ["2026-05-01", "12:00:00", "UTC", "aaaa0001", "prune", "2", "3", "1", f"{len(OLD)}", "B"]
-    assert lines[2].startswith("2026-05-02 12:00:00 UTC  bbbb0002  undo ")
-    assert lines[2].endswith(", 1 damaged line")
-    assert "compressed to" in lines[2]
+    assert lines[0].startswith("when (UTC)  ")
+    assert lines[1].split() == ["2026-05-01", "12:00:00", "aaaa0001", "prune", "2", "3", "1", f"{len(OLD)}", "B"]
+    assert lines[2].startswith("2026-05-02 12:00:00  bbbb0002  undo ")
+    assert lines[3].startswith("  compressed to ")
+    assert lines[3].endswith(", 1 damaged line")
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kathmandu"])
+def test_list_fits_into_80_columns(memory: Path, zone: str) -> None:
+    memory.with_name("memttl.toml").write_text(f'timezone = "{zone}"\n')
+    log_run(memory, "cccc0003", command="restore")
+    keep(memory, (OLD + b"\n") * 6000, "cccc0003", "2026-01-02T12:00:00Z")
+    ended = memttl("backups", "list", "--file", memory)
+    assert (ended.returncode, ended.stdout.count("\n")) == (0, 7)
+    assert max(map(len, ended.stdout.splitlines()[:5])) <= 80
 
 
 def test_list_document(memory: Path) -> None:
@@ -85,7 +96,7 @@ def test_a_backup_that_cannot_be_read_is_listed_all_the_same(memory: Path) -> No
     packed = next((state_folder(memory) / "backups").glob("*.gz"))
     packed.write_bytes(packed.read_bytes()[:-20])
     lines = memttl("backups", "list", "--file", memory).stdout.splitlines()
-    assert lines[2].endswith("cannot be read")
+    assert lines[3] == "  cannot be read"
     error = error_of(memttl("backups", "show", "latest", "--json", "--file", memory))
     assert (error["code"], "cannot be read" in error["message"]) == (73, True)
 

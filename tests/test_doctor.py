@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 from checkups import GOOD, checked, names, one, only, written
 from ledgers import edit, leave_hot_journal, ledger_path, scanned
-from process import FIXTURES, aged, copy_of, error_of, memttl, tree
+from process import FIXTURES, Terminal, aged, copy_of, error_of, memttl, tree
 from pruning import STEPS, at, pruned, state_folder
 from support import entity
 from without_root import NOBODY, memttl_as_nobody, needs_root, nobodys_folder
@@ -82,6 +83,26 @@ def test_missing_file_with_backups_names_them(used: Path) -> None:
     assert "memttl backups list" in one(outcome, "missing").help
 
 
+def test_missing_file_is_put_back_by_the_command_that_is_named(used: Path) -> None:
+    used.unlink()
+    help_ = one(checked(used), "missing").help
+    assert memttl(*shlex.split(help_.split("`")[3])[1:], "--yes").returncode == 0
+    assert used.read_bytes() == EXPIRED
+
+
+def test_missing_folder_with_backups_kept_elsewhere_names_what_writes_one_out(tmp_path: Path) -> None:
+    elsewhere = {"MEMTTL_STATE_DIR": str(tmp_path / "state")}
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    path = written(folder, EXPIRED)
+    assert memttl("prune", "--yes", "--file", path, env=elsewhere).returncode == 0
+    shutil.rmtree(folder)
+    command = one(checked(path, **elsewhere), "missing").help.split("`")[3]
+    assert "backups show" in command
+    words = shlex.split(command.partition(" > ")[0])[1:]
+    assert memttl(*words, env=elsewhere).stdout.encode() == EXPIRED
+
+
 def test_pipe_in_its_place_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "memory.jsonl")
     outcome = checked(tmp_path / "memory.jsonl")
@@ -127,6 +148,57 @@ def test_memory_that_vanished(memory: Path) -> None:
     memory.write_bytes(b"")
     outcome = checked(aged(memory))
     assert "--accept-vanished" in one(outcome, "vanished").help
+
+
+def emptied(path: Path, data: bytes = b"") -> Path:
+    """A memory file that holds `data` in place of forty observations, which the last look saw and a backup holds."""
+    path.write_bytes(entity([f"note {n}" for n in range(40)]) + b"\n" + EXPIRED)
+    scanned(aged(path), now=datetime.now(UTC).isoformat())
+    pruned(path, now=datetime.now(UTC).isoformat())
+    path.write_bytes(data)
+    return aged(path)
+
+
+def run_of(path: Path) -> str:
+    """The run of the one backup."""
+    (backup,) = (state_folder(path) / "backups").iterdir()
+    return backup.stem.partition("-")[2]
+
+
+def test_vanished_memory_is_first_to_be_put_back_and_last_accepted(memory: Path) -> None:
+    help_ = one(checked(emptied(memory)), "vanished").help
+    words = ("memttl backups list", f"memttl backups restore {run_of(memory)} ", "--accept-vanished")
+    assert 0 < help_.find(words[0]) < help_.find(words[1]) < help_.find(words[2])
+
+
+def test_backup_that_is_named_is_the_newest_that_holds_something(memory: Path) -> None:
+    emptied(memory)
+    run = run_of(memory)
+    (state_folder(memory) / "backups" / "20990101T000000Z-ff.jsonl").write_bytes(b"\n")
+    assert f"restore {run} " in one(checked(memory), "vanished").help
+
+
+def test_restore_that_is_named_puts_the_memory_back(memory: Path) -> None:
+    help_ = one(checked(emptied(memory)), "vanished").help
+    assert memttl(*shlex.split(help_.split("`")[3])[1:], "--yes").returncode == 0
+    assert names(checked(aged(memory))) == []
+
+
+def test_empty_file_does_not_say_that_all_is_well_beside_memory_that_vanished(memory: Path) -> None:
+    outcome = checked(emptied(memory))
+    assert "Nothing needs to be done" not in one(outcome, "empty").help
+    shutil.rmtree(state_folder(memory) / "backups")
+    assert "Nothing needs to be done" not in one(checked(memory), "empty").help
+
+
+def test_what_cannot_be_read_is_not_offered_to_be_accepted_as_gone(memory: Path) -> None:
+    help_ = one(checked(emptied(memory, b"{")), "vanished").help
+    assert "Mend the file first" in help_
+    assert "--accept-vanished" not in help_
+
+
+def test_all_that_is_gone_is_not_counted_twice(memory: Path) -> None:
+    assert one(checked(emptied(memory)), "vanished").message.startswith("all 41 observations")
 
 
 # ---- its place
@@ -246,7 +318,19 @@ def test_file_of_another_user() -> None:
     assert json.loads(ended.stdout)["summary"]["rung"] == "D"
 
 
+def test_npx_cache_does_not_say_to_copy_a_file_that_is_not_there(tmp_path: Path) -> None:
+    help_ = one(checked(tmp_path / "_npx/x/memory.jsonl"), "npx-cache").help
+    assert "`cp" not in help_
+    assert "MEMORY_FILE_PATH" in help_
+
+
 # ---- the policy
+
+
+def test_help_with_a_policy_says_once_what_to_do(memory: Path) -> None:
+    memory.with_name("memttl.toml").write_text('default_teir = "x"\n')
+    help_ = only(checked(memory), "bad-policy").help
+    assert help_ == f"Correct the policy; `memttl policy check --file {memory}` tells whether all is right then."
 
 
 def test_every_problem_of_a_policy_is_a_finding(memory: Path) -> None:
@@ -412,7 +496,7 @@ def test_wider_permissions(used: Path) -> None:
     used.chmod(0o600)
     finding = only(checked(used), "wide-permissions")
     assert "backups" in finding.message
-    subprocess.run(["sh", "-c", finding.help.strip("`")], check=True)
+    subprocess.run(["sh", "-c", finding.help.split("`")[1]], check=True)
     assert names(checked(used)) == []
 
 
@@ -452,20 +536,20 @@ def test_stamps_after_the_clock(used: Path) -> None:
     assert only(checked(used), "stamps-after-clock").severity == "warning"
 
 
-# ---- scheduled runs
+# ---- runs that nobody watched
 
 
 def test_scheduled_runs_that_failed(used: Path) -> None:
     for _ in range(3):
         keep_outcome(state_of(used), command="prune", code=65, message="damaged")
-    assert "the last 3 scheduled runs of prune ended 65" in only(checked(used), "failed-runs").message
+    assert "the last 3 runs of prune without a terminal ended 65" in only(checked(used), "failed-runs").message
 
 
 def test_timer_that_fails_is_told_by_doctor(used: Path) -> None:
     used.write_bytes(GOOD + b"{")
     for _ in range(2):
         assert memttl("prune", "--yes", "--quiet", "--file", aged(used)).returncode == 65
-    assert "the last 2 scheduled runs of prune ended 65" in one(checked(used), "failed-runs").message
+    assert "the last 2 runs of prune without a terminal ended 65" in one(checked(used), "failed-runs").message
 
 
 # ---- what cannot be looked at
@@ -606,3 +690,48 @@ def test_lock_is_not_taken_and_nothing_waits(used: Path) -> None:
     with locked(state_of(used), used.stat()):
         assert memttl("doctor", "--file", used, timeout=8).returncode == 0
         assert memttl("scan", "--file", used, timeout=30).returncode == 75
+
+
+def test_quiet_says_one_line_for_each_file_whose_code_is_not_0(memory: Path) -> None:
+    bad = written(memory.parent, GOOD + b"{", name="bad.jsonl")
+    ended = memttl("doctor", "--quiet", "--file", memory, "--file", bad)
+    assert (ended.returncode, ended.stdout) == (65, "")
+    assert ended.stderr == f"memttl: {bad}: not all is well: 1 error (malformed-line).\n"
+
+
+def test_quiet_json_says_nothing_besides(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{")
+    ended = memttl("doctor", "--quiet", "--json", "--file", aged(memory))
+    assert (ended.returncode, ended.stderr) == (65, "")
+    assert json.loads(ended.stdout)["findings"]
+
+
+def test_sentences_are_wrapped_to_the_screen_with_a_hanging_indent(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{\n")
+    lines = render(checked(aged(memory)), width=80).splitlines()
+    assert max(map(len, lines)) <= max(80, len(f"      `memttl doctor --repair --file {memory}`"))
+    place = next(i for i, line in enumerate(lines) if "What happens:" in line)
+    assert lines[place].endswith(" leaves the")
+    assert lines[place + 1].startswith("      file as it is;")
+
+
+def test_command_is_not_broken_where_it_fits(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{\n")
+    command = f"`memttl doctor --repair --file {memory}`"
+    text = render(checked(aged(memory)), width=len(command) + 10)
+    assert command in text
+
+
+def test_what_happens_and_helps_is_said_once_for_all_lines_of_one_kind(memory: Path) -> None:
+    memory.write_bytes(GOOD + b'{"a\n["\xff"]\n' * 40)
+    text = render(checked(aged(memory)), width=80)
+    assert text.count("What helps:") == 1
+    assert text.count("What happens:") == 2
+    assert "and 20 more of these" in text
+
+
+def test_terminal_gets_wrapped_sentences(memory: Path) -> None:
+    memory.write_bytes(GOOD + b"{\n")
+    ended = Terminal("doctor", "--file", aged(memory)).end()
+    assert ended.code == 65
+    assert "\n      " in ended.screen.replace("\r", "")

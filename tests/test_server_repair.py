@@ -17,7 +17,7 @@ from memttl.core.memory import read_lines
 from memttl.core.repair import plan_repair
 
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FIXTURES / "memory/expected.json").read_text(encoding="utf-8"))
-OTHER_TOOLS = ("gzip.jsonl", "chat-log.jsonl", "think-tank-underscore-type.jsonl")
+OTHER_TOOLS = ("gzip.jsonl", "chat-log.jsonl", "think-tank-underscore-type.jsonl", "empty-object-alone.jsonl")
 DAMAGED = [
     FIXTURES / "memory" / name for name, row in EXPECTED.items() if row["exit"] == 65 and name not in OTHER_TOOLS
 ]

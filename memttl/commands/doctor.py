@@ -67,14 +67,21 @@ def doctor(
             hint="Without --repair the doctor only looks.",
         )
     from memttl.commands.over_files import Faces, over_files
-    from memttl.report.doctor import doctor_document, render
+    from memttl.report.doctor import doctor_document, render, short
     from memttl.settings import Given, resolve_anyway
     from memttl.workflow.doctor import doctor as run_doctor
 
+    output = Output(json, quiet, verbose, color)
+    width = output.width if output.is_terminal else None
     return over_files(
         Given(words(file), policy, now),
-        Output(json, quiet, verbose, color),
+        output,
         lambda settings: run_doctor(settings, check=check),
-        Faces(lambda outcome: outcome.exit_code, doctor_document, lambda outcome: put(render(outcome))),
+        Faces(
+            lambda outcome: outcome.exit_code,
+            doctor_document,
+            lambda outcome: put(render(outcome, width=width)),
+            in_short=short,
+        ),
         resolver=resolve_anyway,
     )

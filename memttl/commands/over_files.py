@@ -26,7 +26,7 @@ class Faces(NamedTuple):
 
     `show_all` shows those of all files together, where a format is one result whatever the number of files; it is
     called with `--quiet` too. `emit` takes the document of `--json`, where that does not go to stdout. Both are told
-    whether all files gave a result.
+    whether all files gave a result. `in_short` gives what `--quiet` says on stderr where the code is not 0.
     """
 
     code: Callable[[Any], ExitCode]
@@ -34,6 +34,7 @@ class Faces(NamedTuple):
     show: Callable[[Any], None] = lambda _: None
     show_all: Callable[[list[Any], bool], None] = lambda _results, _complete: None
     emit: Callable[[str, bool], None] = lambda text, _complete: put(text)
+    in_short: Callable[[Any], str] | None = None
 
 
 class _PassedOver(NamedTuple):
@@ -130,6 +131,8 @@ def _each(
         documents.append(faces.document(result))
         if not (output.json or output.quiet):
             _print(partial(faces.show, result), documents[-1:])
+        elif output.quiet and not output.json and codes[-1] and faces.in_short:
+            say(f"memttl: {faces.in_short(result)}")
         elif output.quiet and not output.json and codes[-1] == ExitCode.LIMIT:
             say("\n".join(f"memttl: {visible(name)}: {visible(r)}" for r in documents[-1]["refusals"]))
     if not codes:

@@ -11,11 +11,14 @@ from typing import NamedTuple
 
 from memttl.core.checkup_graph import GraphCheck
 from memttl.core.findings import Finding, Sizes, in_order, lines_of, of_file
-from memttl.core.foreign import REPAIR, Census, foreign_document, foreign_encoding, foreign_lines
+from memttl.core.foreign import REPAIR, Census, foreign_document, foreign_encoding, foreign_file
 from memttl.core.memory import BOM, parse_line, read_lines
 from memttl.core.model import Line
 from memttl.core.progress import Progress, no_progress
+from memttl.core.repair import plan_repair
+from memttl.core.salvage import DOCUMENT
 from memttl.core.wording import plural
+from memttl.errors import Foreign
 
 FAILS = "every tool of the memory server fails at it and leaves the file as it is"
 SKIPS = "servers newer than release 2026.8.31 skip the line and erase it at their next write"
@@ -36,16 +39,16 @@ class Checkup(NamedTuple):
 
 def check_bytes(data: bytes, file: str, *, progress: Progress = no_progress) -> Checkup:
     """Check the bytes of the memory file that is named `file`."""
-    encoding = foreign_encoding(data)
-    if encoding:
-        what, help_ = encoding
+    if foreign_encoding(data):
+        what, help_ = foreign_file(data, Census(), malformed=False) or ("", "")
         return Checkup(
             (_foreign(what, f"{FAILS}; {_SKIPS_ALL}", _hint(help_, file)),), Sizes(bytes=len(data)), is_damaged=True
         )
     tally = _Tally(file)
     for line in read_lines(data, tick=lambda done: progress("checking", done, len(data))):
         tally.add(line)
-    findings = [*_bom(data, file), *tally.foreign(data), *tally.findings()]
+    tally.ask_repair(data)
+    findings = [*tally.bom(data), *tally.foreign(data), *tally.findings()]
     is_damaged = any(f.severity == "error" for f in findings)
     return Checkup(in_order(findings), tally.sizes(data), is_damaged)
 
@@ -55,15 +58,10 @@ def mend_help(file: str) -> str:
     return f"{of_file('doctor --repair', file)} mends it: it shows its plan, asks, and keeps a backup."
 
 
-def _bom(data: bytes, file: str) -> Iterator[Finding]:
-    if data.startswith(BOM):
-        what = "the file begins with a byte order mark"
-        yield Finding("error", "bom", what, mend_help(file), server=f"{FAILS}; {SKIPS}", line=1, column=1)
-
-
 def _hint(text: str, file: str) -> str:
-    """Put the command of a hint of `foreign.py` in backticks, and the file into one of memttl's own."""
-    text = text.replace(f"`{REPAIR}`", of_file("doctor --repair", file))
+    """Put the command of a hint of `foreign.py` in backticks, and the file into those of memttl's own."""
+    for command in ("doctor --repair", "backups list"):
+        text = text.replace(f"`memttl {command}`", of_file(command, file))
     before, colon, command = text.partition(": ")
     return f"{before}: `{command.rstrip('.')}`." if colon and "`" not in text else text
 
@@ -88,6 +86,8 @@ class _Tally:
         self.deep: list[int] = []
         self.has_marker = self.is_document = self.is_foreign = False
         self.lines = 0
+        self.help = mend_help(file)
+        self.packed: list[int] = []  # lines with records in an array or a graph, which only a repair takes out of it
 
     def add(self, line: Line) -> None:
         """Note one line."""
@@ -98,7 +98,7 @@ class _Tally:
         if line.too_deep:
             self.deep.append(line.number)
         if line.kind == "malformed":
-            self.malformed.append(_malformed(line, self.file))
+            self.malformed.append(_malformed(line))
         elif line.kind == "blank":
             self.blank.append(line.number)
         elif line.kind == "other":
@@ -116,19 +116,33 @@ class _Tally:
         else:
             self.others.append(line.number)
 
+    def ask_repair(self, data: bytes) -> None:
+        """Ask the repair what it would do, where something in the file may be for it."""
+        if not (self.malformed or self.nulls or self.others or self.values or data.startswith(BOM)):
+            return
+        try:
+            plan = plan_repair(data)
+        except Foreign as e:
+            self.help = _hint(e.hint, self.file)
+            return
+        packed = {mending.line for mending in plan.mendings if mending.reason == DOCUMENT}
+        self.packed = [number for number in sorted([*self.others, *self.values]) if number in packed]
+        self.others, self.values = ([n for n in numbers if n not in packed] for numbers in (self.others, self.values))
+
+    def bom(self, data: bytes) -> Iterator[Finding]:
+        """Find a byte order mark at the start."""
+        if data.startswith(BOM):
+            what = "the file begins with a byte order mark"
+            yield Finding("error", "bom", what, self.help, server=f"{FAILS}; {SKIPS}", line=1, column=1)
+
     def foreign(self, data: bytes) -> Iterator[Finding]:
         """Say that this is not the memory server's file, as a prune would refuse it."""
-        found = None
-        if self.malformed or not self.census.entities:
-            found = foreign_document(data)
-        if found:
+        found = foreign_file(data, self.census, malformed=bool(self.malformed))
+        if found and (self.malformed or not self.census.entities) and foreign_document(data):
             self.is_document = True
             server = f"{FAILS}; {_SKIPS_ALL}" if self.malformed else WIPES
-            yield _foreign(found[0], server, mend_help(self.file))
-            return
-        if not (self.malformed and self.census.entities):
-            found = foreign_lines(self.census)
-        if found:
+            yield _foreign(found[0], server, self.help if REPAIR in found[1] else _hint(found[1], self.file))
+        elif found:
             self.is_foreign = True
             server = "the memory server ignores these lines on loading and erases them at its next write"
             yield _foreign(found[0], server, f"{found[1].rstrip('.')}: `memttl doctor --file PATH`.")
@@ -137,13 +151,15 @@ class _Tally:
         """Give what the lines show; of one document spread over many lines that it is one says it all."""
         if self.is_document:
             return
-        yield from self.malformed
+        yield from (finding._replace(help=self.help) for finding in self.malformed)
         for number in self.nulls:
-            help_ = mend_help(self.file)
-            yield Finding("error", "null-line", f"line {number} is null", help_, f"{FAILS}; {SKIPS}", number, 1)
+            yield Finding("error", "null-line", f"line {number} is null", self.help, f"{FAILS}; {SKIPS}", number, 1)
+        if self.packed:
+            what = f"{lines_of(self.packed)}: records in an array or a graph, where no memory server looks"
+            yield Finding("warning", "unknown-type", what, self.help, ERASES, self.packed[0])
         if not self.is_foreign:
             yield from self._ignored()
-        yield from self.graph.findings()
+        yield from self.graph.findings(is_whole=not (self.malformed or self.packed))
         yield from self._harmless()
         yield from self._large()
 
@@ -196,12 +212,12 @@ def _copy(file: str) -> str:
     return f"`cp {shlex.quote(file)} {shlex.quote(file + '.copy')}`"
 
 
-def _malformed(line: Line, file: str) -> Finding:
+def _malformed(line: Line) -> Finding:
     return Finding(
         "error",
         "malformed-line",
         f"line {line.number}, column {line.column}: {line.problem}",
-        mend_help(file),
+        "",
         _fate(line),
         line.number,
         line.column,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from memttl.core.findings import Finding, lines_of, of_file, several
+from memttl.core.memory import shallow_record
 from memttl.core.model import Line
 from memttl.core.tokens import (
     tokens_of,
@@ -51,10 +52,11 @@ class GraphCheck:
         self._fields: dict[str, None] = {}
 
     def add(self, line: Line) -> None:
-        """Look at one entity or relation; one that is nested too deep is only counted."""
+        """Look at one entity or relation; one that is nested too deep is counted, and its name known."""
         self.entities += line.kind == "entity"
         self.relations += line.kind == "relation"
         if line.record is None:
+            self._add_deep(line)
             return
         extra = line.record.keys() - _FIELDS[line.kind]
         if extra:
@@ -64,6 +66,12 @@ class GraphCheck:
             self._add_entity(line, line.record)
         else:
             self._add_relation(line, line.record)
+
+    def _add_deep(self, line: Line) -> None:
+        """Of an entity that is nested too deep only the name counts: relations may end at it."""
+        name = shallow_record(line.raw).get("name") if line.kind == "entity" else None
+        if isinstance(name, str):
+            self._names.setdefault(name, []).append(line.number)
 
     def _note(self, name: str, line: Line) -> None:
         self._lines.setdefault(name, []).append(line.number)
@@ -109,8 +117,11 @@ class GraphCheck:
         frame = weight_of_graph_frame(has_entities=self.entities > 0, has_relations=self.relations > 0)
         return tokens_of(self._cents + frame.cents)
 
-    def findings(self) -> Iterator[Finding]:
-        """Give what was found."""
+    def findings(self, *, is_whole: bool = True) -> Iterator[Finding]:
+        """Give what was found. Unless the file `is_whole`, an entity may stand where it cannot be read.
+
+        Whoever deleted the relations of that one would lose them for good; after a repair they are told.
+        """
         for name, (severity, words, server, command) in _KINDS.items():
             lines = self._lines.get(name, [])
             if lines:
@@ -118,16 +129,18 @@ class GraphCheck:
                 help_ = f"{command[0]} {of_file(command[1], self.file)} {command[2]}"
                 message = f"{lines_of(lines)}: {words}{fields}"
                 yield Finding(severity, name, message, help_, server, lines[0])  # type: ignore[arg-type]
-        yield from self._duplicates()
-        yield from self._dangling()
+        yield from self._duplicates(is_whole=is_whole)
+        if is_whole:
+            yield from self._dangling()
 
-    def _duplicates(self) -> Iterator[Finding]:
+    def _duplicates(self, *, is_whole: bool) -> Iterator[Finding]:
+        first = "" if is_whole else "once the file is mended, "  # until then the assistant can do nothing
         for name, lines in self._names.items():
             if len(lines) < 2:
                 continue
             server = "the memory server adds to and deletes from the first alone, and delete_entities removes all"
             command = f"search {shlex.quote(name)} --expired include"
-            help_ = f"{of_file(command, self.file)} shows them; let the assistant move all into one."
+            help_ = f"{of_file(command, self.file)} shows them; {first}let the assistant move all into one."
             message = f"{lines_of(lines)}: {plural(len(lines), 'entity')} of the name {name}"
             yield Finding("warning", "duplicate-name", message, help_, server, lines[0])
 

@@ -1,4 +1,4 @@
-"""The audit log's events and the outcomes of scheduled runs into findings: runs that failed, backups that are gone.
+"""The audit log's events and the outcomes of unwatched runs into findings: runs that failed, backups that are gone.
 
 Called by `files/checkup_state.py`, which reads them. Pure.
 """
@@ -72,7 +72,7 @@ def _applied_runs(events: Sequence[Mapping[str, Any]]) -> Iterator[_Run]:
 
 
 def check_outcomes(outcomes: Sequence[Mapping[str, Any]], file: str) -> Iterator[Finding]:
-    """Say of each command whether its last scheduled runs failed, one after another to this day."""
+    """Say of each command whether its last runs without a terminal failed, one after another to this day."""
     by_command: dict[str, list[Mapping[str, Any]]] = {}
     for outcome in outcomes:
         if isinstance(outcome.get("code"), int):
@@ -91,9 +91,9 @@ def _failed(command: str, failed: list[Mapping[str, Any]], file: str) -> Finding
     last = failed[0]
     same = sum(1 for outcome in failed if outcome["code"] == last["code"])
     of_all = "" if same == len(failed) else f" (of {len(failed)} that failed)"
-    runs = "the last scheduled run" if same == 1 else f"the last {plural(same, 'scheduled run')}"
+    runs = "the last run" if same == 1 else f"the last {plural(same, 'run')}"
     since = f", since {failed[-1].get('time')}" if len(failed) > 1 else f", at {last.get('time')}"
     why = f": {last['message']}" if last.get("message") else ""
     again = "prune --dry-run" if command == "prune" else command
-    message = f"{runs} of {command} ended {last['code']}{of_all}{since}{why}".rstrip(".")
+    message = f"{runs} of {command} without a terminal ended {last['code']}{of_all}{since}{why}".rstrip(".: ")
     return Finding("warning", "failed-runs", message, f"{of_file(again, file)} says why at a terminal.")

@@ -1,6 +1,6 @@
 """Is this the MCP memory server's file at all? Chat logs, caches and other tools' stores carry the same name.
 
-Called by `plan.py` before anything is judged, on the bytes and the counts of the lines in them.
+Called by `plan.py` before anything is judged, by `checkup.py` and `repair.py`, on the bytes and the counts of lines.
 """
 
 from __future__ import annotations
@@ -10,12 +10,17 @@ from dataclasses import dataclass, field
 
 from memttl.core.memory import BOM
 from memttl.core.model import Line
+from memttl.errors import Foreign
 
-_POINT = "Point --file at the memory file that your MCP client's MEMORY_FILE_PATH names."
+POINT = Foreign.hint
 REPAIR = "memttl doctor --repair"
 _WIPED = (
     f"`{REPAIR}` writes it as one JSON object a line, and keeps a backup. The memory server reads it as an empty graph "
     "and erases it at its next write."
+)
+NO_RECORD = (
+    "Nothing in it is a record of the memory server, so there is nothing to mend. Point --file at the memory file; if "
+    "this is its place, `memttl backups list` lists what earlier runs kept of it."
 )
 
 
@@ -52,10 +57,35 @@ def _shape_of(line: Line) -> str:
     return "_type" if "_type" in line.record else "no type"
 
 
+def foreign_file(data: bytes, census: Census, *, malformed: bool) -> tuple[str, str] | None:
+    """Say whether this is no file of the memory server, as prune, doctor and repair see it alike.
+
+    Gives (what it is, what to do), or None; a repair is named only where it changes something.
+    """
+    found = foreign_encoding(data)
+    if not found and (malformed or not census.entities):
+        found = foreign_document(data)
+    if found:
+        return (found[0], NO_RECORD) if REPAIR in found[1] and not is_mendable(data) else found
+    return foreign_lines(census) if not malformed or not census.entities else None
+
+
+def is_mendable(data: bytes) -> bool:
+    """Say whether a repair changes anything in a file."""
+    from memttl.core.repair import plan_repair  # here: it asks this module in turn, and few files need it
+
+    try:
+        return plan_repair(data).is_needed
+    except Foreign:
+        return False
+
+
 def foreign_encoding(data: bytes) -> tuple[str, str] | None:
-    """Recognise gzip and UTF-16 by their first bytes. Gives (what it is, what to do), or None."""
+    """Recognise gzip, ZIP and UTF-16 by their first bytes. Gives (what it is, what to do), or None."""
     if data.startswith(b"\x1f\x8b"):
         return "is compressed with gzip", "Unpack it first: gunzip -c FILE > memory.jsonl"
+    if data.startswith(b"PK\x03\x04"):
+        return "is a ZIP archive", "Unpack it first: unzip -p FILE > memory.jsonl"
     head = data[:512]
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     # no JSON text in UTF-8 begins with a NUL or has one in second place; UTF-16 without a BOM always has
@@ -100,7 +130,7 @@ def foreign_lines(census: Census) -> tuple[str, str] | None:
     if census.entities and census.other_lines <= census.server_lines:
         return None
     if census.other_lines <= census.server_lines:
-        return "holds no entity with a name and a list of observations, but lines of other tools", _POINT
+        return "holds no entity with a name and a list of observations, but lines of other tools", POINT
     commonest = max(census.shapes, key=lambda shape: census.shapes[shape])
     counts = f"{census.other_lines} of {census.other_lines + census.server_lines} JSON lines"
-    return f"is no memory file of the MCP memory server: {_SHAPES[commonest]} ({counts} are not the server's)", _POINT
+    return f"is no memory file of the MCP memory server: {_SHAPES[commonest]} ({counts} are not the server's)", POINT

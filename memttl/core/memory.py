@@ -26,6 +26,16 @@ _JS_SPACE = (
 MAX_DEPTH = 500
 # NaN and the like, outside of strings: a string that holds such a word is matched whole
 _CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|NaN|-?Infinity', re.DOTALL)
+# how the standard library begins what it says -> what a person can look for
+_PROBLEMS = (
+    ("Expecting value", "no JSON value"),
+    ("Invalid control character", "a raw control character in a text"),
+    ("Invalid \\escape", "a stray backslash"),
+    ("Invalid \\uXXXX", "a stray backslash before u, without four hexadecimal digits behind it"),
+    ("Expecting ',' delimiter", "a comma or bracket is missing"),
+    ("Expecting ':' delimiter", "a colon is missing"),
+    ("Expecting property name", "no name in double quotes where one must stand"),
+)
 _SERVER_TYPES: dict[str, LineKind] = {"entity": "entity", "relation": "relation"}
 
 
@@ -144,7 +154,7 @@ def _problem(e: json.JSONDecodeError, text: str) -> str:
         return "a byte order mark after the start of the file"
     if text[e.pos] == "\0":
         return "NUL bytes"
-    return {"Expecting value": "no JSON value"}.get(e.msg, e.msg[0].lower() + e.msg[1:])
+    return next((words for begins, words in _PROBLEMS if e.msg.startswith(begins)), "no JSON")
 
 
 def _is_too_deep(raw: bytes) -> bool:

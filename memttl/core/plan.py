@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.classify import KnownOf, judge_entity
-from memttl.core.foreign import Census, foreign_document, foreign_encoding, foreign_lines
+from memttl.core.foreign import Census, foreign_file
 from memttl.core.judge import Judge
 from memttl.core.memory import read_lines
 from memttl.core.model import Line, LineRemoval, Verdict
@@ -217,11 +217,7 @@ def refuse_foreign(data: bytes, census: Census, *, malformed: bool) -> None:
     Raises:
         Foreign: what it is and what to do.
     """
-    found = foreign_encoding(data)
-    if not found and (malformed or not census.entities):
-        found = foreign_document(data)
-    if not found and (not malformed or not census.entities):
-        found = foreign_lines(census)
+    found = foreign_file(data, census, malformed=malformed)
     if found:
         what, hint = found
         raise Foreign(f"The file {what}; nothing was done.", hint=hint)

@@ -10,9 +10,9 @@ import re
 from typing import NamedTuple
 
 from memttl.core.foreign import foreign_encoding
-from memttl.core.memory import BOM, parse_line, read_lines
+from memttl.core.memory import BOM, parse_line
+from memttl.core.repair_refusals import refusal, refuse_foreign, refuse_other_tools
 from memttl.core.salvage import CUT_OFF, DOCUMENT, NO_JSON, NO_TYPE, NO_UTF8, SPREAD, TWO_LISTS, Find, salvage
-from memttl.errors import AS_IT_WAS, Foreign
 
 A_BOM = "a byte order mark, which the server cannot read"
 JOINED = "more than one record on a line"
@@ -95,18 +95,19 @@ def plan_repair(data: bytes) -> RepairPlan:
     """Plan how to make a memory file readable for the server without losing or changing a whole record.
 
     Raises:
-        Foreign: it is compressed, or one JSON document of another tool.
+        Foreign: it is compressed, or another tool's, and nothing in it can be mended.
     """
     if data.startswith((b"\x1f\x8b", b"PK\x03\x04")):
-        problem, hint = foreign_encoding(data) or ("is a ZIP archive", "Unpack it first.")
-        raise Foreign(f"The memory file {problem}; nothing was repaired; {AS_IT_WAS}.", hint=hint)
+        raise refusal(foreign_encoding(data))
     text = _in_utf8(data)
     is_converted = text is not None
     text = data if text is None else text
     finds = salvage(text)
     mendings = _mendings(text, finds)
     new = apply_mendings(text, mendings)
-    _refuse_other_tools(text, new, finds)
+    if not (mendings or is_converted):
+        refuse_foreign(text)
+    refuse_other_tools(text, new)
     pieces = [Piece(m.line, m.start, text[m.start : m.end], m.reason) for m in mendings if m.start < m.end]
     if is_converted:
         pieces.insert(0, Piece(1, 0, data, UTF_16))
@@ -230,8 +231,20 @@ class _Maker:
         debris = raw.strip(_SPACE)
         if debris:
             start += len(raw) - len(raw.lstrip(_SPACE))
-            self.add(start, start + len(debris), b"", CUT_OFF if self.is_cut_off else _kind_of_debris(debris))
+            if self.is_cut_off:
+                self._add_cut_off(start, start + len(debris))
+            else:
+                self.add(start, start + len(debris), b"", _kind_of_debris(debris))
         self.is_cut_off = False
+
+    def _add_cut_off(self, start: int, end: int) -> None:
+        """Take out what is cut off: with the record's completion, where that ends there, it is one change."""
+        last = self.mendings[-1]
+        if last.reason == CUT_OFF and last.end == start:
+            self.mendings[-1] = last._replace(end=end)
+            self.at = max(self.at, end)
+        else:
+            self.add(start, end, b"", CUT_OFF)
 
     def _clear_line(self, start: int, end: int, *, is_first: bool) -> None:
         """Take a whole line out, with its end, unless it is blank."""
@@ -277,18 +290,6 @@ def _kind_of_debris(debris: bytes) -> str:
     if not debris.replace(BOM, b"").strip(_SPACE):
         return A_BOM
     return BRACKETS if not debris.strip(b"]}, \t\r") else DEBRIS
-
-
-def _refuse_other_tools(text: bytes, new: bytes, finds: list[Find]) -> None:
-    """Leave one JSON document of another tool alone: nothing of it is a record of the server."""
-    from memttl.core.foreign import foreign_document
-
-    if new == text or any(line.kind in ("entity", "relation") for line in read_lines(new)):
-        return
-    if (found := foreign_document(text)) and b"\n" in text.strip():
-        raise Foreign(
-            f"The memory file {found[0]}, and holds no record of the server; nothing was repaired; {AS_IT_WAS}."
-        )
 
 
 def _warnings(text: bytes, new: bytes) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ def vanished(found: Comparison, *, removed: int, max_fraction: float) -> str:
     lost_names = found.entities_gone * 2 > found.entities_then
     if not (is_half_empty or lost_names):
         return ""
+    counts = f"all {then} observations" if gone == then else f"{gone} of the {then} observations"
     return (
-        f"{gone} of the {then} observations that were there at the last look are gone, more than "
+        f"{counts} that were there at the last look are gone, more than "
         f"limits.max_vanished_fraction = {max_fraction} allows: the memory file was truncated, or is another one"
     )

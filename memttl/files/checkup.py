@@ -73,7 +73,9 @@ def check_folder(place: Place) -> Iterator[Finding]:
             "npx-cache",
             "the file lies in the npx cache, which the next update of the server's package deletes",
             f"Copy it to a place of your own (`cp {shlex.quote(str(place.memory))} ~/memory.jsonl`) and let "
-            "`MEMORY_FILE_PATH` name the copy.",
+            "`MEMORY_FILE_PATH` name the copy."
+            if place.found is not None
+            else "Let `MEMORY_FILE_PATH` name a file in a folder of your own, `~/memory.jsonl` say.",
         )
     service = synced_by(str(place.memory))
     if service:
@@ -94,7 +96,7 @@ def check_rights(place: Place) -> Iterator[Finding]:
     mode = stat.S_IMODE(place.found.st_mode)
     if not mode & stat.S_IWUSR:
         what = f"the file is read-only (mode {mode:04o}); {_REFUSES}"
-        yield Finding("warning", "read-only", what, f"`chmod u+w {path}`, if it may change.")
+        yield Finding("warning", "read-only", what, f"`chmod u+w {path}` lifts that, if it may change.")
     if not os.access(place.memory.parent, os.W_OK | os.X_OK):
         help_ = (
             f"Let {of_file('prune', place.named)} run as the owner of that folder, on a file system that is writable."
@@ -184,8 +186,11 @@ def check_strangers(place: Place) -> Iterator[Finding]:
     if age_s > DEFAULT_PACE.lock_stale_s:
         what = f"{lock} is {age_s:.0f} s old, so whoever made it seems to be gone; memttl passes it"
         yield Finding(
-            "warning", "stale-lock", what, f"`rm -r {shlex.quote(str(lock))}`, if no other program is at work."
+            "warning",
+            "stale-lock",
+            what,
+            f"Remove it (`rm -r {shlex.quote(str(lock))}`) if nobody is at work.",
         )
     else:
         what = f"another program holds the file with {lock}; memttl waits for it"
-        yield Finding("note", "foreign-lock", what, f"{of_file('doctor', place.named)} again in a moment.")
+        yield Finding("note", "foreign-lock", what, f"Run {of_file('doctor', place.named)} again in a moment.")

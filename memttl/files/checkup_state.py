@@ -79,10 +79,10 @@ def check_rights(place: Place) -> Iterator[Finding]:
     folder = shlex.quote(str(place.state.kept))
     if wide:
         what = f"wider permissions than the memory file's ({mode & 0o777:04o}): {several(wide)}"
-        yield Finding("warning", "wide-permissions", what, f"`chmod -R {_symbolic(bits)} {folder}`")
+        yield Finding("warning", "wide-permissions", what, f"`chmod -R {_symbolic(bits)} {folder}` takes them away.")
     if strange:
         what = f"another owner than the memory file's: {several(strange)}"
-        help_ = f"`sudo chown -R --reference={shlex.quote(str(place.memory))} {folder}`"
+        help_ = f"`sudo chown -R --reference={shlex.quote(str(place.memory))} {folder}` gives it back."
         yield Finding("warning", "state-of-another-owner", what, help_)
 
 
@@ -132,7 +132,7 @@ def check_ledger(place: Place) -> Iterator[Finding]:
     except LedgerDamaged as e:
         damage = _message(e)
     except CannotCreate as e:  # a newer memttl wrote it
-        yield Finding("error", "newer-state", _message(e), f"`memttl --version`: {e.hint}")
+        yield Finding("error", "newer-state", _message(e), f"{e.hint} `memttl --version` tells which one this is.")
         return
     yield from _without_ledger(place, damage)
     yield from _aside(state)
@@ -160,12 +160,13 @@ def _aside(state: State) -> Iterator[Finding]:
     names = sorted(path.name for path in state.kept.glob("ledger.db.damaged-*"))
     if names:
         what = f"a damaged ledger was moved aside in {state.kept}: {several(names)}"
-        yield Finding("note", "damaged-ledger-aside", what, f"`rm {shlex.quote(str(state.kept))}/ledger.db.damaged-*`")
+        rm = f"`rm {shlex.quote(str(state.kept))}/ledger.db.damaged-*` removes it, once nothing in it is of use."
+        yield Finding("note", "damaged-ledger-aside", what, rm)
     logs = sorted(path.name for path in state.kept.glob("audit.jsonl.damaged-*"))
     if logs:
         what = f"a damaged audit log was set aside in {state.kept}: {several(logs)}"
-        help_ = f"`rm {shlex.quote(str(state.kept))}/audit.jsonl.damaged-*`, once nothing in it is of use"
-        yield Finding("note", "damaged-log-aside", what, f"{help_}.")
+        rm = f"`rm {shlex.quote(str(state.kept))}/audit.jsonl.damaged-*` removes it, once nothing in it is of use."
+        yield Finding("note", "damaged-log-aside", what, rm)
 
 
 def newest_stamp(place: Place) -> datetime | None:
@@ -199,7 +200,7 @@ def check_audit(place: Place) -> Iterator[Finding]:
     try:
         events = _events(place)
     except CannotCreate as e:
-        yield Finding("error", "newer-state", _message(e), f"`memttl --version`: {e.hint}")
+        yield Finding("error", "newer-state", _message(e), f"{e.hint} `memttl --version` tells which one this is.")
         return
     if not audit.is_whole(path):
         what = f"the audit log {path} was edited, or lines of it are lost: its chain of digests is broken"
@@ -209,7 +210,12 @@ def check_audit(place: Place) -> Iterator[Finding]:
     data = read_own(path)
     if data and not data.endswith(b"\n"):
         what = f"the last line of the audit log {path} is torn (a kill, or a full disk)"
-        yield Finding("note", "audit-torn", what, f"The next run settles it; {of_file('log verify', place.named)}.")
+        yield Finding(
+            "note",
+            "audit-torn",
+            what,
+            f"The next run settles it; {of_file('log verify', place.named)} tells what stands.",
+        )
     try:
         backups = os.listdir(place.state.backups)
     except (FileNotFoundError, NotADirectoryError):
@@ -220,7 +226,7 @@ def check_audit(place: Place) -> Iterator[Finding]:
 def check_left_behind(place: Place) -> Iterator[Finding]:
     """Find a run that did not end, what a killed one left, and updates of a late writer that wait to be merged."""
     left, state = left_behind(place.state), place.state
-    next_run = f"The next run that writes tidies up: {of_file('prune', place.named)}."
+    next_run = f"The next run that writes tidies up; {of_file('prune', place.named)} is one."
     is_held = holder_of(state.lock) is not None
     if left.is_open and not is_held:
         begin = audit.unfinished_run(_events(place)) or {}
@@ -232,7 +238,10 @@ def check_left_behind(place: Place) -> Iterator[Finding]:
     for name in left.updates:
         what = f"{state.beside / name} holds an update of another program that is not in the memory file yet"
         yield Finding(
-            "warning", "unmerged-update", what, f"The next run that writes merges it: {of_file('prune', place.named)}."
+            "warning",
+            "unmerged-update",
+            what,
+            f"The next run that writes merges it; {of_file('prune', place.named)} is one.",
         )
     if left.rescued:
         what = f"versions that could not be read were set aside in {state.beside}: {several(left.rescued)}"

@@ -6,53 +6,65 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from memttl.core.backups_outcome import Counts, KeptBackup, ListOutcome, Outdated, Source, ThinOutcome
+from memttl.core.backups_outcome import KeptBackup, ListOutcome, Outdated, Source, ThinOutcome
 from memttl.core.wording import instant_text, noun_of, plural
 from memttl.core.zones import in_zone
 from memttl.report.documents import SCHEMA
 from memttl.report.text import visible
 
 NOBODY_KNOWS = "?"
-_HEAD = ("when", "run", "command", "entities", "observations", "relations", "size", "")
+_HEAD = ("run", "command", "entities", "observ.", "relations", "size")
 _RIGHT = (3, 4, 5, 6)  # the columns of numbers
 
 
 def render_list(outcome: ListOutcome) -> str:
-    """Give one line for each backup, the newest last, and a sentence on all of them."""
+    """Give one line for each backup, the newest last, what is odd about it below, and a sentence on all of them."""
     if not outcome.backups:
         return visible(f"No backups yet of {outcome.file}: every run that writes it makes one first.") + "\n"
-    lines = _table([_HEAD, *(_row(kept, outcome.now) for kept in outcome.backups)])
+    whens, zone = _whens(outcome)
+    rows = [(when, *_cells(kept)) for when, kept in zip(whens, outcome.backups, strict=True)]
+    head, *table = _table([(f"when ({zone})" if zone else "when", *_HEAD), *rows])
+    lines = [head]
+    for row, kept in zip(table, outcome.backups, strict=True):
+        notes = ", ".join(_notes(kept))
+        lines += [row, f"  {notes}"] if notes else [row]
     total = size_words(sum(kept.stored_bytes for kept in outcome.backups))
     lines += ["", f"{plural(len(outcome.backups), 'backup')} of {outcome.file}, {total} in all."]
     return "".join(visible(line) + "\n" for line in lines)
 
 
-def _row(kept: KeptBackup, now: datetime) -> Sequence[str]:
+def _whens(outcome: ListOutcome) -> tuple[list[str], str]:
+    """Give when each was made, and the zone where it is the same for all; else each has its own, without seconds."""
+    words = [when_words(kept.source, outcome.now) for kept in outcome.backups]
+    parts = [word.rpartition(" ") for word in words]
+    zones = {zone for _, _, zone in parts}
+    if len(zones) == 1:
+        return [moment for moment, _, _ in parts], zones.pop()
+    return [f"{moment[:-3]} {zone}" for moment, _, zone in parts], ""
+
+
+def _cells(kept: KeptBackup) -> Sequence[str]:
     source, counts = kept.source, kept.counts
+    first = (source.run, source.command or NOBODY_KNOWS)
     if counts is None or kept.size_bytes is None:
-        return (when_words(source, now), source.run, source.command or NOBODY_KNOWS, "", "", "", "", "cannot be read")
+        return (*first, "", "", "", "")
     numbers = (counts.entities, counts.observations, counts.relations)
-    size = size_words(kept.size_bytes)
-    return (
-        when_words(source, now),
-        source.run,
-        source.command or NOBODY_KNOWS,
-        *(f"{number:,}" for number in numbers),
-        size,
-        ", ".join(_notes(kept, counts)),
-    )
+    return (*first, *(f"{number:,}" for number in numbers), size_words(kept.size_bytes))
 
 
-def _notes(kept: KeptBackup, counts: Counts) -> Iterable[str]:
+def _notes(kept: KeptBackup) -> Iterable[str]:
+    if kept.counts is None or kept.size_bytes is None:
+        yield "cannot be read"
+        return
     if kept.is_compressed:
         yield f"compressed to {size_words(kept.stored_bytes)}"
-    if counts.malformed_lines:
-        yield plural(counts.malformed_lines, "damaged line")
+    if kept.counts.malformed_lines:
+        yield plural(kept.counts.malformed_lines, "damaged line")
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Put rows into columns, two spaces apart; those of numbers to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD) + 1)]
     cells = [
         [cell.rjust(width) if place in _RIGHT else cell.ljust(width) for place, (cell, width) in enumerate(pairs)]
         for pairs in (list(zip(row, widths, strict=True)) for row in rows)

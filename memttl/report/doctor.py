@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from memttl.core.findings import SEVERITIES, DoctorOutcome, Finding, Severity
 from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
+from memttl.report.fitting import columns_of, wrap
 from memttl.report.text import visible
 
 _HEADINGS: dict[Severity, str] = {"error": "Errors", "warning": "Warnings", "note": "Good to know"}
+_ON_SCREEN = 20
+_HANGING = 6
+_COMMAND = re.compile("`[^`]*`[.,;:)]*")
+_JOINT = "\ue000"  # stands for a space at which no line may break
 
 
-def render(outcome: DoctorOutcome) -> str:
-    """Give first whether all is well, then a block for each severity, and last how much the file holds."""
+def render(outcome: DoctorOutcome, *, width: int | None = None) -> str:
+    """Give first whether all is well, then a block for each severity, and last how much the file holds.
+
+    On a screen of `width` columns sentences are wrapped, and not all of very many findings of one kind are shown.
+    """
     lines = [_verdict(outcome), ""]
     for severity in SEVERITIES:
         found = outcome.of(severity)
         if found:
-            lines += [f"{_HEADINGS[severity]}:", *_block(found), ""]
+            lines += [f"{_HEADINGS[severity]}:", *_block(found, None if width is None else _ON_SCREEN), ""]
     if outcome.unread is None:
         lines.append(_sizes(outcome))
-    return "".join(visible(line) + "\n" for line in lines)
+    shown = map(visible, lines)
+    return "".join(line + "\n" for line in (shown if width is None else (w for s in shown for w in _wrapped(s, width))))
+
+
+def short(outcome: DoctorOutcome) -> str:
+    """Give one line for whoever asked for quiet: the file, and the names of what is amiss."""
+    amiss = dict.fromkeys(f.name for f in outcome.findings if f.severity != "note")
+    return visible(f"{_verdict(outcome).rstrip('.')} ({', '.join(amiss)}).")
 
 
 def _verdict(outcome: DoctorOutcome) -> str:
@@ -33,15 +48,41 @@ def _verdict(outcome: DoctorOutcome) -> str:
     return f"{outcome.file}: not all is well: {', '.join(counts)}."
 
 
-def _block(findings: list[Finding]) -> Iterator[str]:
-    """Give findings of one severity; what several have in common, one behind the other, is said once below them."""
-    for (name, server, help_), alike in groupby(findings, key=lambda f: (f.name, f.server, f.help)):
-        for finding in alike:
-            begins = f" (begins {finding.first_bytes})" if finding.first_bytes is not None else ""
-            yield f"  {name}: {finding.message}{begins}"
-        if server:
-            yield f"    What happens: {server}."
-        yield f"    What helps: {help_}"
+def _block(findings: list[Finding], most: int | None) -> Iterator[str]:
+    """Give findings of one severity; what those of a kind have in common is said once below them."""
+    for of_kind in _grouped(findings, lambda f: (f.name, f.help)):
+        for alike in _grouped(of_kind, lambda f: f.server):
+            yield from (f"  {finding.name}: {finding.message}{_begins(finding)}" for finding in alike[:most])
+            if most is not None and len(alike) > most:
+                yield f"  … and {len(alike) - most} more of these: `memttl doctor --json` lists all of them."
+            if alike[0].server:
+                yield f"    What happens: {alike[0].server}."
+        yield f"    What helps: {of_kind[0].help}"
+
+
+def _grouped(findings: list[Finding], key: Callable[[Finding], object]) -> list[list[Finding]]:
+    """Put findings together that share a key, in the order in which the keys first come."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(key(finding), []).append(finding)
+    return list(groups.values())
+
+
+def _begins(finding: Finding) -> str:
+    return f" (begins {finding.first_bytes})" if finding.first_bytes is not None else ""
+
+
+def _wrapped(line: str, width: int) -> Iterator[str]:
+    """Break a line at spaces, the rest of it indented; a command in backticks stays whole where it fits."""
+    text = line.lstrip(" ")
+    indent = len(line) - len(text)
+    room = max(20, width - _HANGING)
+    if _JOINT not in text:
+        text = _COMMAND.sub(lambda m: m[0].replace(" ", _JOINT) if columns_of(m[0]) < room else m[0], text)
+    first, *rest = wrap(text, room + _HANGING - indent)
+    yield " " * indent + first.replace(_JOINT, " ")
+    for piece in wrap(text[len(first) :].lstrip(), room) if rest else ():
+        yield " " * (_HANGING if indent else 0) + piece.replace(_JOINT, " ")
 
 
 def _sizes(outcome: DoctorOutcome) -> str:
@@ -54,7 +95,8 @@ def _sizes(outcome: DoctorOutcome) -> str:
     )  # fmt: skip
     if not sizes.lines:
         return f"{sizes.bytes:,} bytes."
-    cost = f"reading the graph costs about {sizes.tokens_estimated:,} tokens."
+    without = f", not counting {plural(sizes.malformed_lines, 'damaged line')}" if sizes.malformed_lines else ""
+    cost = f"reading the graph costs about {sizes.tokens_estimated:,} tokens{without}."
     return f"{sizes.bytes:,} bytes in {plural(sizes.lines, 'line')}: {counts}; {cost}"
 
 

@@ -13,8 +13,8 @@ from memttl.report.text import observation_text, run_words, visible
 
 REVIEWS_SHOWN = 10
 VANISHED_HINT = (
-    "If the file is as it should be, `memttl scan --accept-vanished` says so; else put a copy of it back. --force does "
-    "not lift this."
+    "`memttl backups list` lists what earlier runs kept, and `memttl backups restore RUN` puts it back. If the file is "
+    "as it should be, `memttl scan --accept-vanished` says so. --force does not lift this."
 )
 _FORCE_HINT = "If all of this may go, give --force; else raise the limit in the policy."
 _TEXT_SHOWN = 60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,9 +10,13 @@ from memttl.core.repair import Mending, RepairPlan
 from memttl.core.repair_outcome import RepairOutcome
 from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
-from memttl.report.text import cut, run_words, visible
+from memttl.report.fitting import cut
+from memttl.report.text import run_words, visible
 
 _ON_SCREEN = 40
+_IN_PIPE = 2000
+_CHUNK = 4096
+_RAW = re.compile("[\\t\\n\\r]")
 
 
 def render(outcome: RepairOutcome, *, with_plan: bool = True, width: int | None = None) -> str:
@@ -42,20 +47,41 @@ def _file_lines(plan: RepairPlan, width: int | None) -> Iterator[str]:
     shown = plan.mendings if width is None else plan.mendings[:_ON_SCREEN]
     for mending in shown:
         yield f"line {mending.line}: {mending.reason}: {mending.done}"
-        taken = plan.text[mending.start : mending.end]
-        if taken:
-            yield cut(f"  - {_shown(taken, width)}", width)
-        if mending.new.strip():
-            yield cut(f"  + {_shown(mending.new, width)}", width)
+        yield from _bytes_lines(plan.text[mending.start : mending.end], mending.new, width)
     if len(shown) < len(plan.mendings):
         yield f"… and {plural(len(plan.mendings) - len(shown), 'change')} more: `--dry-run --json` lists all of them."
 
 
-def _shown(raw: bytes, width: int | None) -> str:
-    """Give bytes as text; on a screen no more of them than fit."""
-    limit = 2000 if width is None else width
-    text = visible(raw[: 4 * limit].decode("utf-8", "replace"))
-    return text if len(text) <= limit and len(raw) <= 4 * limit else f"{text[:limit]}… ({len(raw)} bytes)"
+def _bytes_lines(taken: bytes, new: bytes, width: int | None) -> Iterator[str]:
+    """Give what goes and what comes; where they are long, from a little before the first byte that differs."""
+    limit = _IN_PIPE if width is None else max(8, width - 4)
+    start = max(0, _first_difference(taken, new) - limit // 3) if max(len(taken), len(new)) > limit else 0
+    while start and taken[start : start + 1] and taken[start] & 0xC0 == 0x80:  # not in the middle of a character
+        start -= 1
+    if taken:
+        yield _fitted(f"  - {_shown(taken, start, limit)}", width)
+    if new.strip():
+        yield _fitted(f"  + {_shown(new, start, limit)}", width)
+
+
+def _fitted(line: str, width: int | None) -> str:
+    return line if width is None else cut(line, width)
+
+
+def _first_difference(one: bytes, other: bytes) -> int:
+    """Give the place of the first byte that differs; 0 where one of them is empty."""
+    end, at = min(len(one), len(other)), 0
+    while at < end and one[at : at + _CHUNK] == other[at : at + _CHUNK]:
+        at = min(end, at + _CHUNK)
+    return next((i for i in range(at, min(end, at + _CHUNK)) if one[i] != other[i]), min(end, at + _CHUNK))
+
+
+def _shown(raw: bytes, start: int, limit: int) -> str:
+    """Give bytes as text, those that are no text, tabs and line ends as such: an escape in JSON must look different."""
+    text = raw[start : start + 4 * limit].decode("utf-8", "backslashreplace")
+    text = visible(_RAW.sub(lambda found: f"\\x{ord(found[0]):02x}", text))
+    is_all = len(text) <= limit and len(raw) - start <= 4 * limit
+    return ("…" if start else "") + (text if is_all else f"{text[:limit]}… ({len(raw)} bytes)")
 
 
 def _closing(outcome: RepairOutcome, *, with_plan: bool) -> Iterator[str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from memttl.core.checkup import Checkup, check_bytes
+from memttl.core.checkup import Checkup, check_bytes, mend_help
 from memttl.core.checkup_clock import check_clocks
 from memttl.core.findings import DoctorOutcome, Finding, Sizes, in_order, not_checked, of_file, several
 from memttl.errors import BadPolicy, MemttlError, NoMemoryFile, NoPermission, TryAgain
 from memttl.files import checkup, checkup_state
-from memttl.files.backups import list_backups
 from memttl.files.checkup import Place
+from memttl.files.checkup_kept import help_by_backups, help_for_missing
 from memttl.files.knowledge import knowledge_of
 from memttl.files.snapshot import Snapshot, read_settled
 from memttl.files.state import state_of
@@ -38,9 +38,10 @@ def doctor(settings: Settings, *, check: bool = False) -> DoctorOutcome:
         place = place._replace(found=snapshot.stat)
         findings += found.findings
         sizes, is_damaged = found.sizes, found.is_damaged
-        checks = [("whether memory vanished", lambda: _vanished(settings, place, snapshot.data))]
+        checks = [("whether memory vanished", lambda: _vanished(settings, place, snapshot.data, found))]
     settings.progress("checking the state", 0, None)
     findings += _guarded([*_checks_of_place(place), *_checks_of_state(settings, place), *checks])
+    findings = _with_backups(findings, place)
     rung = _rung(place, findings)
     return DoctorOutcome(
         file=settings.named,
@@ -65,20 +66,10 @@ def _unread(e: MemttlError, place: Place) -> Finding:
     """Say why the memory file itself could not be read."""
     message = e.message.replace("; nothing was done", "").rstrip(".")
     if isinstance(e, NoMemoryFile) and not os.path.lexists(place.memory):
-        return Finding("error", "missing", f"there is no file {place.memory}", _help_for_missing(place))
+        return Finding("error", "missing", f"there is no file {place.memory}", help_for_missing(place))
     names = {NoMemoryFile: "no-regular-file", NoPermission: "unreadable", TryAgain: "never-at-rest"}
     help_ = f"{e.hint or 'Mend that.'} {of_file('doctor', place.named)} looks again."
     return Finding("error", names.get(type(e), "unreadable"), message, help_)
-
-
-def _help_for_missing(place: Place) -> str:
-    try:
-        backups = list_backups(place.state.backups)
-    except OSError:
-        backups = []
-    if backups:
-        return f"There are backups of it: {of_file('backups list', place.named)}."
-    return "Name the memory file with `--file`; the memory server makes a missing one at its first write."
 
 
 def _guarded(checks: Iterable[Check]) -> list[Finding]:
@@ -116,7 +107,7 @@ def _checks_of_state(settings: Settings, place: Place) -> list[Check]:
         ("leftovers", lambda: checkup_state.check_left_behind(place)),
         ("the lock", lambda: checkup_state.check_lock(place)),
         ("the clock", lambda: _clock(settings, place)),
-        ("scheduled runs", lambda: checkup_state.check_scheduled(place)),
+        ("runs without a terminal", lambda: checkup_state.check_scheduled(place)),
     ]
 
 
@@ -129,7 +120,8 @@ def _policy(settings: Settings, place: Place) -> Iterable[Finding]:
 
 def _bad_policy(e: BadPolicy, place: Place) -> Iterable[Finding]:
     for problem in e.problems:
-        help_ = f"{e.hint} {of_file('policy check', place.named)}."
+        again = f"{of_file('policy check', place.named)} tells whether all is right then."
+        help_ = f"Correct the policy; {again}" if e.hint == BadPolicy.hint else f"{e.hint} {again}"
         yield Finding("error", "bad-policy", f"the policy {e.where}: {problem}", help_)
 
 
@@ -138,12 +130,28 @@ def _clock(settings: Settings, place: Place) -> Iterable[Finding]:
     return check_clocks(settings.now, settings.clock, *stamps)
 
 
-def _vanished(settings: Settings, place: Place, data: bytes) -> Iterable[Finding]:
+def _vanished(settings: Settings, place: Place, data: bytes, found: Checkup) -> Iterable[Finding]:
     with knowledge_of(place.state, must_know=False) as knowledge:
         words = knowledge.vanished(data, settings.policy.max_vanished_fraction)
     if words:
-        help_ = f"If it is as it should be, {of_file('scan --accept-vanished', place.named)} says so."
+        kept = help_by_backups(place) or "No backup of it is kept: put a copy of your own back."
+        if any(finding.help == mend_help(place.named) for finding in found.findings):
+            help_ = f"Mend the file first, and look again: what cannot be read counts as gone. {kept}"
+        elif found.is_damaged:  # another tool's, or packed: scan refuses it
+            help_ = kept
+        else:
+            help_ = f"{kept} If it is as it should be, {of_file('scan --accept-vanished', place.named)} says so."
         yield Finding("warning", "vanished", words.rstrip("."), help_)
+
+
+def _with_backups(findings: list[Finding], place: Place) -> list[Finding]:
+    """Where the file is empty, and was not always, name what was kept of it instead of saying that all is well."""
+    has_vanished = any(finding.name == "vanished" for finding in findings)
+    kept = help_by_backups(place) if any(finding.name == "empty" for finding in findings) else ""
+    if not (kept or has_vanished):
+        return findings
+    help_ = kept or f"Put a copy of your own back; {of_file('doctor', place.named)} looks again."
+    return [finding._replace(help=help_) if finding.name == "empty" else finding for finding in findings]
 
 
 # where the write path refuses, whatever the file system can do

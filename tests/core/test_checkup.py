@@ -169,6 +169,27 @@ def test_dangling_relations() -> None:
     assert "B and C" in finding.message
 
 
+def test_relations_are_not_called_dangling_while_their_entity_may_be_on_a_damaged_line() -> None:
+    assert [f.name for f in check(GOOD, entity(["b"], name="B")[:-1], relation("A", "B")).findings] == [
+        "malformed-line"
+    ]
+
+
+def test_relations_are_not_called_dangling_while_a_graph_is_packed_into_a_line() -> None:
+    graph = json_line({"entities": [{"name": "B", "entityType": "note", "observations": []}]})
+    assert [f.name for f in check(graph, GOOD, relation("A", "B")).findings] == ["unknown-type"]
+
+
+def test_relation_to_an_entity_that_is_nested_too_deep_is_not_dangling() -> None:
+    deep = entity(["b"], name="B")[:-1] + b',"x":' + b"[" * 600 + b"]" * 600 + b"}"
+    assert [f.name for f in check(GOOD, deep, relation("A", "B")).findings] == ["too-deep"]
+
+
+def test_names_twice_are_told_in_a_damaged_file_as_something_for_later() -> None:
+    (finding,) = [f for f in check(GOOD, GOOD, b"{").findings if f.name == "duplicate-name"]
+    assert "once the file is mended, let the assistant" in finding.help
+
+
 def test_nul_characters() -> None:
     assert only(check(entity(["a\0b"]))).name == "nul-character"
 
@@ -223,6 +244,28 @@ def test_foreign_file_is_said_once(data: bytes, what: str, server: str) -> None:
     assert (finding.severity, finding.name, found.is_damaged) == ("error", "foreign", True)
     assert what in finding.message
     assert server in finding.server
+
+
+MENDS = "memttl doctor --repair"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"{}", b"[]", b"[1,2]", b'{"entities":[]}', b'{\n"a": 1\n}', b'{"a":1}', b"PK\x03\x04\x14", BOM + b'{\n"a":1}'],
+)
+def test_a_repair_that_would_change_nothing_is_not_named(data: bytes) -> None:
+    assert MENDS not in " ".join(f.help for f in check(data).findings)
+
+
+@pytest.mark.parametrize("data", [b"[" + GOOD + b"]", BOM + GOOD, GOOD + GOOD, GOOD.decode().encode("utf-16")])
+def test_a_repair_that_helps_is_named(data: bytes) -> None:
+    assert all(MENDS in f.help for f in check(data).findings)
+
+
+def test_graph_in_a_line_that_the_server_erases_is_for_the_repair() -> None:
+    graph = json_line({"entities": [{"name": "B", "entityType": "note", "observations": []}]})
+    finding = only(check(GOOD, graph, entity([], name="C")))
+    assert (finding.name, finding.line, MENDS in finding.help) == ("unknown-type", 2, True)
 
 
 def test_every_help_names_a_command_and_every_name_is_a_slug() -> None:

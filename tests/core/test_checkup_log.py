@@ -1,4 +1,4 @@
-"""The audit log's events and the outcomes of scheduled runs, and what they say to worry about."""
+"""The audit log's events and the outcomes of unwatched runs, and what they say to worry about."""
 
 from __future__ import annotations
 
@@ -64,12 +64,20 @@ def said(*rows: dict[str, Any]) -> list[str]:
 
 def test_failed_runs_since_the_last_good_one_are_counted() -> None:
     assert said(*outcomes("prune", 65, 0, 65, 65)) == [
-        "the last 2 scheduled runs of prune ended 65, since 2026-01-03T00:00:00Z: why"
+        "the last 2 runs of prune without a terminal ended 65, since 2026-01-03T00:00:00Z: why"
     ]
 
 
 def test_one_failed_run_is_told() -> None:
-    assert said(*outcomes("prune", 0, 75)) == ["the last scheduled run of prune ended 75, at 2026-01-02T00:00:00Z: why"]
+    assert said(*outcomes("prune", 0, 75)) == [
+        "the last run of prune without a terminal ended 75, at 2026-01-02T00:00:00Z: why"
+    ]
+
+
+def test_message_that_a_list_follows_does_not_end_in_a_colon() -> None:
+    (row,) = outcomes("prune", 65)
+    (message,) = said({**row, "message": "m.jsonl: 1 line that the memory server cannot read; nothing was done:"})
+    assert message.endswith("nothing was done")
 
 
 def test_run_that_is_fine_again_ends_the_count() -> None:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from support import FIXTURES, entity, relation
 
+from memttl.core.checkup import check_bytes
 from memttl.core.memory import read_lines
 from memttl.core.repair import plan_repair, undo_repair
 from memttl.errors import Foreign
 
 A, B, R = entity(["one", "two"], name="A"), entity(["x"], name="B"), relation("A", "B")
+OTHERS = ("gzip.jsonl", "chat-log.jsonl", "think-tank-underscore-type.jsonl", "empty-object-alone.jsonl")
 EXPECTED = json.loads((FIXTURES / "memory/expected.json").read_text(encoding="utf-8"))
 DAMAGED = sorted((FIXTURES / "from-servers").glob("*.jsonl")) + [
-    FIXTURES / "memory" / name
-    for name, row in EXPECTED.items()
-    if row["exit"] == 65 and name not in ("gzip.jsonl", "chat-log.jsonl", "think-tank-underscore-type.jsonl")
+    FIXTURES / "memory" / name for name, row in EXPECTED.items() if row["exit"] == 65 and name not in OTHERS
 ]
 
 
@@ -124,7 +125,8 @@ def test_a_null_line_goes_since_the_server_dies_of_it() -> None:
 
 
 def test_what_the_server_passes_over_stays_byte_for_byte() -> None:
-    data = lines(b'{"type":"_aim"}', b"", b"  ", A + b"\r", b'{"Type":1}', b"[1,2]", b"42", " \u2028".encode(), B)
+    odd = (b'{"type":"_aim"}', b"", b"  ", A + b"\r", b'{"Type":1}', b"[1,2]", b"42", " \u2028".encode())
+    data = lines(*odd, A, B)
     assert not plan_repair(data).is_needed
     assert plan_repair(data + b"}").data == data
 
@@ -223,6 +225,14 @@ def test_nuls_that_pad_the_file_go() -> None:
 @pytest.mark.parametrize("data", [b"\x1f\x8b\x08xyz", b'{\n "name": "a package",\n "version": 1\n}\n'])
 def test_what_is_no_memory_at_all_is_refused(data: bytes) -> None:
     with pytest.raises(Foreign):
+        plan_repair(data)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_tools_file_in_which_nothing_can_be_mended_is_refused_as_doctor_tells_it(name: str) -> None:
+    data = (FIXTURES / "memory" / name).read_bytes()
+    told = check_bytes(data, "memory.jsonl").findings[0].message
+    with pytest.raises(Foreign, match=re.escape(told.removeprefix("the file "))):
         plan_repair(data)
 
 
