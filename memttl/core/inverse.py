@@ -116,15 +116,19 @@ class _Inverter:
     def _take_out(self, items: Sequence[Item]) -> tuple[Moved, ...]:
         taken: list[Moved] = []
         rows_of = self._by_name() if items else {}
+        spots_of: dict[tuple[str, str], list[tuple[_Row, int]]] = {}
+        for name in {item.entity for item in items}:
+            for row in rows_of.get(name, []):
+                for index, found in enumerate(row.keys()):
+                    spots_of.setdefault((name, found), []).append((row, index))
+        raws = {row.number: raw_elements(row.raw) for spots in rows_of.values() for row in spots if row.elements}
         for (name, key), group in _grouped(items, lambda i: (i.entity, i.key)).items():
-            rows = rows_of.get(name, [])
-            spots = [(row, index) for row in rows for index, found in enumerate(row.keys()) if found == key]
+            rows, spots = rows_of.get(name, []), spots_of.get((name, key), [])
             wanted = min(len(group), len(spots) - _left(group[0].place))
             for item in group[: self._grant(("out", name, key), wanted)]:
                 row, index = min(spots, key=lambda spot: _distance(spot, item, rows))
                 spots.remove((row, index))
-                raw = raw_elements(row.raw)[index]
-                taken.append(Moved(item._replace(raw=raw), row.number, index))
+                taken.append(Moved(item._replace(raw=raws[row.number][index]), row.number, index))
         for number, moved in _grouped(taken, lambda m: m.line).items():
             row = self.rows[number - 1]
             gone = [m.index for m in moved]
@@ -147,7 +151,9 @@ class _Inverter:
             granted = self._grant((f"out {kind}", entity, key), min(wanted, len(free)))
             if kind == "entity" and granted < wanted:
                 stays.add(entity)
-            gone += [MovedLine(kind, entity, row.number) for row in free[len(free) - granted :]]
+            own = {_emptied(item) for item in group if item.raw}
+            nearest = sorted(free, key=lambda row: (row.raw not in own, abs(row.number - group[0].line)))
+            gone += [MovedLine(kind, entity, row.number) for row in nearest[:granted]]
         numbers = {moved.line for moved in gone}
         self.rows = [row for row in self.rows if row.number not in numbers]
         return tuple(sorted(gone, key=lambda m: m.line))
@@ -214,7 +220,7 @@ def _emptied(item: LineItem) -> bytes:
 
 def _insert(row: _Row, items: Sequence[Item]) -> None:
     slots = Slots(row.keys())
-    placed = sorted(((slots.find(i.place), i.line, i.index, i) for i in items), key=lambda p: p[:3])
+    placed = sorted(((slots.find(i.place, i.group, i.index), i.line, i.index, i) for i in items), key=lambda p: p[:3])
     row.raw, indexes = insert_elements(row.raw, [(position, item.raw) for position, _, _, item in placed])
     row.got += [(item, index) for (*_, item), index in zip(placed, indexes, strict=True)]
     row.elements = None

@@ -16,12 +16,19 @@ class Slots:
         self._keys = keys
         self._where: dict[str, list[int]] | None = None
 
-    def find(self, place: Mapping[str, Any]) -> int:
+    def find(self, place: Mapping[str, Any], group: Mapping[str, int] = {}, index: int = 0) -> int:
         """Give the position (0 to the list's length) before which what had this place is put in.
 
         Between its old neighbours where they stand together, nearest to where it was; else behind the one before it,
-        else before the one after it. The beginning of the list is a neighbour that always stands.
+        else before the one after it. The beginning of the list is a neighbour that always stands. What stood at the
+        same place (`group`: indexes by key) with a lower `index`, and is there again, stays before it.
         """
+        at = self._find(place)
+        while at < len(self._keys) and group.get(self._keys[at], index) < index:
+            at += 1
+        return at
+
+    def _find(self, place: Mapping[str, Any]) -> int:
         end = len(self._keys)
         slot = _number(place.get("slot"), end)
         if "previous" not in place:  # a log line without neighbours

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 from memttl.core.cut import raw_elements
 from memttl.core.digests import raw_digest
-from memttl.core.memory import line_spans, parse_line
+from memttl.core.memory import parse_int, parse_line, read_lines
 from memttl.core.past_runs import Event, PastRun
-from memttl.core.places import element_key, line_key
+from memttl.core.places import element_key, line_key, name_of
 
 LineWord = Literal["entity", "relation", "line"]
 
@@ -23,7 +23,7 @@ class Item(NamedTuple):
 
     `raw` is "" where it is only to be taken out and its text was not kept: `key` tells which it is.
 
-    `pinned`: the run pinned it by the way. `digest` is that of its text, where that was pinned.
+    `pinned`: the run pinned it by the way. `group` holds the indexes, by key, of what the run moved at the same place.
     """
 
     entity: str
@@ -35,6 +35,7 @@ class Item(NamedTuple):
     index: int  # type: ignore[assignment]  # tuple.index is of no use here
     tier: str | None
     pinned: bool
+    group: Mapping[str, int] = {}  # never changed
 
 
 class LineItem(NamedTuple):
@@ -99,7 +100,7 @@ class _Reader:
 
     def __init__(self, backup: Callable[[], bytes | None]) -> None:
         self._backup = backup
-        self._lines: dict[int, bytes] | None = None
+        self._held: dict[tuple[str, str], str] | None = None
         self.lost: list[Lost] = []
 
     def moves(self, events: Sequence[Event]) -> Moves:
@@ -112,7 +113,7 @@ class _Reader:
                 observations.append(_item(event, raw))
             else:
                 lines.append(_line_item(event, raw))
-        return Moves(tuple(observations), tuple(lines))
+        return Moves(tuple(_in_groups(observations)), tuple(lines))
 
     def _raw(self, event: Event) -> str | None:
         """Give the raw JSON of an event, proven by its digest; None, noted as lost, where there is none."""
@@ -126,17 +127,34 @@ class _Reader:
         return None
 
     def _from_backup(self, event: Event) -> str | None:
-        if self._lines is None:
-            data = self._backup() or b""
-            self._lines = {number: data[start:end] for number, start, end, _ in line_spans(data)}
-        line = self._lines.get(_number(event.get("line")))
-        if line is None or str(event.get("event")).startswith("restored"):
+        """Give the raw JSON that an event is about: by its digest, since a forget may have moved what stood behind."""
+        if str(event.get("event")).startswith("restored"):
             return None
-        if event.get("event") != "removed":
-            return line.decode("utf-8", "surrogateescape")
-        index = _number(event.get("index"))
-        found = raw_elements(line) if parse_line(line, 1).is_judged else []
-        return found[index] if 0 <= index < len(found) else None
+        if self._held is None:
+            self._held = _held_in(self._backup() or b"")
+        entity = str(event.get("entity")) if event.get("event") == "removed" else ""
+        return self._held.get((entity, str(event.get("raw_digest"))))
+
+
+def _in_groups(items: Sequence[Item]) -> list[Item]:
+    """Note with each item what the run moved between the same neighbours."""
+    groups: dict[tuple[object, ...], dict[str, int]] = {}
+    places = [(item.entity, item.line, item.place.get("slot")) for item in items]
+    for item, place in zip(items, places, strict=True):
+        groups.setdefault(place, {}).setdefault(item.key, item.index)
+    return [item._replace(group=groups[place]) for item, place in zip(items, places, strict=True)]
+
+
+def _held_in(data: bytes) -> dict[tuple[str, str], str]:
+    """Give what a backup holds: each observation by entity and digest of its JSON, each line by "" and its digest."""
+    held: dict[tuple[str, str], str] = {}
+    for line in read_lines(data):
+        text = line.raw.decode("utf-8", "surrogateescape")
+        held["", raw_digest(text)] = text
+        name = name_of(line)
+        if name is not None:
+            held.update(((name, raw_digest(raw)), raw) for raw in raw_elements(line.raw))
+    return held
 
 
 def _is_known_by_key(event: Event) -> bool:
@@ -150,7 +168,7 @@ def _is_readable(event: Event, text: str) -> bool:
     kind = event.get("event")
     if kind in ("removed", "restored"):
         try:
-            json.loads(text)
+            json.loads(text, parse_int=parse_int)
         except (ValueError, RecursionError):
             return False
         return isinstance(event.get("entity"), str)

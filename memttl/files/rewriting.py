@@ -123,8 +123,7 @@ def rewrite(rewriting: Rewriting, like: os.stat_result) -> Rewritten:
         MemttlError: what was not done; `applied` where the memory file had been written before.
     """
     state, run = rewriting.state, os.urandom(4).hex()
-    _make_if_missing(state.memory, like)
-    with writing(state, like, rewriting.options) as session:
+    with writing(state, like, rewriting.options, once_locked=lambda: _make_if_missing(state.memory, like)) as session:
         knows = _make_ledger(session)
         written = session.write(lambda: _made(rewriting, run))
         if written is None:

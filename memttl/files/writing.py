@@ -218,10 +218,17 @@ class Session:
 
 
 @contextmanager
-def writing(state: State, like: os.stat_result, options: Options = Options()) -> Iterator[Session]:  # noqa: B008
+def writing(
+    state: State,
+    like: os.stat_result,
+    options: Options = Options(),  # noqa: B008
+    *,
+    once_locked: Callable[[], None] = lambda: None,
+) -> Iterator[Session]:
     """Open a session: make the state folder, lock it, and recover what a killed run left.
 
-    `like` is the memory file's stat, whose owner and mode the state folder takes.
+    `like` is the memory file's stat, whose owner and mode the state folder takes; `once_locked` is called between the
+    lock and the recovery.
 
     Raises:
         Locked: another memttl holds it.
@@ -237,6 +244,7 @@ def writing(state: State, like: os.stat_result, options: Options = Options()) ->
     ):
         session = Session(state, like, memory, beside, options)
         try:
+            once_locked()
             recover(session)
             yield session
         except BaseException:

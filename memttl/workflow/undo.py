@@ -139,7 +139,7 @@ def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | Non
         except UsageError as e:  # it moved nothing of the entity or tier that is meant; an earlier one may have
             refusal = refusal or e
             continue
-        if not plan.does_nothing or plan.lost:
+        if not (plan.does_nothing and run.partly_undone_by) or plan.lost:  # else its parts are all back
             return run, plan, warnings
     if refusal is not None:
         raise refusal

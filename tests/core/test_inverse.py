@@ -14,6 +14,8 @@ from support import entity, plan_of, relation
 from undoing import graph, logged, pruned_away, run_of, undone
 
 from memttl.core.plan import Plan
+from memttl.core.undo import plan_undo
+from memttl.core.undo_items import undo_items
 from memttl.errors import MemttlError
 
 OLD = "[session] 2020-01-05: old"
@@ -179,3 +181,43 @@ def test_duplicate_names_get_back_what_was_theirs() -> None:
     assert undone(new, run).inverse.data == data
     one_is_left = entity(["a", "b"], name="E")
     assert texts(undone(one_is_left, run).inverse.data) == [["a", OLD, OLDER, "b"]]
+
+
+def test_parts_of_one_run_come_back_in_their_order_whichever_comes_first() -> None:
+    data = entity(["a", OLD, OLDER, "[session] 2020-01-06: last", "b"], name="E")
+    new, run = pruned_away(data, plan_of(data, force=True))
+    raws = [json.dumps(text) for text in (OLD, OLDER, "[session] 2020-01-06: last")]
+    for first in raws:
+        for second in raws:
+            today = new
+            for raw in (first, second, *raws):
+                items = undo_items(run, lambda: None, lambda item: item.raw == raw)  # noqa: B023
+                today = plan_undo(today, run, items, {}, pin=False).inverse.data
+            assert today == data
+
+
+def test_a_backup_of_which_something_was_erased_still_gives_the_rest() -> None:
+    lines = [entity(["secret"], name="Vault"), entity(["s", "k", OLD, OLDER], name="A")]
+    data = b"\n".join(lines)
+    new, run = pruned_away(data, plan_of(data, force=True), with_text=False)
+    backup = entity(["k", OLD, OLDER], name="A")  # a forget took a line and an element before them
+    back = undone(new, run, backup=backup)
+    assert (back.lost, back.inverse.data) == ((), data)
+
+
+def test_a_number_of_thousands_of_digits_comes_back() -> None:
+    head = b'{"type":"entity","name":"E","entityType":"t","observations":["k",{"content":"a [expires 2020-01-02]","n":'
+    data = head + b"1" * 5000 + b"}]}"
+    new, run = pruned_away(data, plan_of(data, force=True))
+    back = undone(new, run)
+    assert back.inverse.data == data
+    assert undone(data, run_of(back)).inverse.data == new
+
+
+def test_of_two_empty_entities_of_one_name_the_one_goes_that_was_put_back() -> None:
+    first, second = entity([OLD], name="A", kind="t"), entity(["k"], name="A", kind="u", note="mine")
+    data = first + b"\n" + second
+    _, run = pruned_away(data, plan_of(data, EMPTY_GO, force=True))
+    today = entity([], name="A", kind="u", note="mine")
+    back = undone(today, run)
+    assert undone(back.inverse.data, run_of(back)).inverse.data == today
