@@ -135,6 +135,14 @@ def test_the_file_ends_as_it_did(end: bytes) -> None:
     assert plan_repair(lines(A, b"rubbish") + end).data == A + end
 
 
+@pytest.mark.parametrize("torn", [b"x\n\ny", b"\n\nx\n\n\ny\nz", b"\n\n\nx"])
+def test_a_file_that_ends_in_torn_and_blank_lines_gains_no_last_line_end(torn: bytes) -> None:
+    plan = plan_repair(lines(A, torn))
+    assert plan.data == A
+    assert b"".join(piece.raw for piece in plan.pieces) == b"\n" + torn
+    assert [piece.line for piece in plan.pieces] == [plan.text.count(b"\n", 0, p.offset) + 1 for p in plan.pieces]
+
+
 def test_a_byte_order_mark_goes_wherever_it_stands() -> None:
     mark = b"\xef\xbb\xbf"
     assert repaired(mark + A, mark + B) == lines(A, B)

@@ -63,6 +63,7 @@ def damaged(draw: st.DrawFn) -> tuple[list[bytes], bytes]:
         junk = draw(rubbish(whole))
         around = {"end": b"\n", "joined": b"", "rubbish": junk, "rubbish behind": junk + b"\n"}
         parts.append(around.get(between, b"\n" + junk + b"\n"))
+    parts += draw(st.lists(st.sampled_from([b"\n", b"\n\n", b"\r\n", b'{"type":"ent\n', b'{"t', b"]}\n"]), max_size=4))
     return whole, b"".join(parts)
 
 
