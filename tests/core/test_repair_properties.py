@@ -63,7 +63,8 @@ def damaged(draw: st.DrawFn) -> tuple[list[bytes], bytes]:
         junk = draw(rubbish(whole))
         around = {"end": b"\n", "joined": b"", "rubbish": junk, "rubbish behind": junk + b"\n"}
         parts.append(around.get(between, b"\n" + junk + b"\n"))
-    parts += draw(st.lists(st.sampled_from([b"\n", b"\n\n", b"\r\n", b'{"type":"ent\n', b'{"t', b"]}\n"]), max_size=4))
+    torn_or_blank = st.sampled_from([b"", b"", b'{"type":"ent', b"]}", b'{"t'])
+    parts += [b"\n" + line for line in draw(st.lists(torn_or_blank, max_size=6))]
     return whole, b"".join(parts)
 
 
