@@ -85,4 +85,6 @@ def damage(chance: random.Random, whole: list[bytes]) -> bytes:
         )
         pieces += [line, chance.choice([b"\n", b"", junk, junk + b"\n", b"\n" + junk + b"\n"])]
     data = b"".join(pieces)
-    return chance.choice([data, data, data, b"\xef\xbb\xbf" + data])
+    text = data.decode("utf-8", "replace")  # a cut may part the bytes of one character
+    forms = [data, data, data, b"\xef\xbb\xbf" + data]
+    return chance.choice([*forms, *(text.encode(name) for name in ("utf-16", "utf-16-le", "utf-16-be"))])

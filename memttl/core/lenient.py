@@ -38,7 +38,7 @@ Edit = tuple[int, int, bytes]
 class Reading(NamedTuple):
     """One value as read: where it ends, or where it breaks (`whole` is false). `edits` (start, end, new) mend it.
 
-    `holds_record`: a record lies in it; `swallows_record`: a record lies in a record, so the outer one is torn.
+    `holds_record`: a record lies in it; `swallows_record`: one lies in a record that is torn and only looks closed.
     """
 
     end: int
@@ -76,6 +76,7 @@ class _Run:
         self.starts: list[int] = []  # where the open brackets stand
         self.inner: list[int] = []  # where the first record in each of them begins, or -1
         self.first_inner, self.swallows = -1, False  # of what was closed last
+        self.last_alone = -1  # where the last record begins that has a line to itself
         self.key = b""
         self.edits: list[Edit] = []
         self.due = "v"
@@ -153,7 +154,7 @@ class _Run:
             return taken
         if mark == ord(","):
             return self._take_comma(start)
-        return self._close(mark)
+        return self._close(mark, start)
 
     def _open(self, mark: int, start: int) -> bool:
         if len(self.stack) >= MAX_NESTING:
@@ -176,7 +177,7 @@ class _Run:
         self.edits.append((start, start + 1, b""))  # a second comma, or one before the first element
         return True
 
-    def _close(self, mark: int) -> bool:
+    def _close(self, mark: int, at: int) -> bool:
         if not self.stack or self.stack[-1] != mark - 2:  # "]" and "}" stand two behind "[" and "{" in ASCII
             return False
         if self.due == ":" or (self.due == "v" and mark == ord("}")):
@@ -184,21 +185,37 @@ class _Run:
         if self.due in "vn":
             self.edits.append((self.comma - 1, self.comma, b""))  # a comma before the closing bracket
         self.stack.pop()
-        self._leave(self.starts.pop(), self.inner.pop())
+        self._leave(self.starts.pop(), self.inner.pop(), at)
         self.due, self.key = ",", b""
         return True
 
-    def _leave(self, start: int, inner: int) -> None:
+    def _leave(self, start: int, inner: int, end: int) -> None:
         """Pass on to the bracket around it whether what was closed is a record, or holds one."""
         self.first_inner = inner
         if not self.notes:
             return
         is_record = self.seen[start] == TYPED
-        if is_record and inner >= 0:
-            self.swallows = True
+        if is_record and inner >= 0 and self._only_looks_closed(start):
+            self.swallows, is_record = True, False
             self._set_torn(start, len(self.stack), inner)
+        if is_record and self._is_alone(start, end):
+            self.last_alone = start
         if self.stack and self.inner[-1] < 0:
-            self.inner[-1] = start if is_record and inner < 0 else inner
+            self.inner[-1] = start if is_record else inner
+
+    def _only_looks_closed(self, start: int) -> bool:
+        """Say whether a record with a record in it is rather a torn one that ran on into the next.
+
+        Well-formed JSON is whole, whatever objects its observations are: unless one of them has a line to itself,
+        where the server writes a record and no observation.
+        """
+        return self.last_alone > start or (bool(self.edits) and self.edits[-1][0] >= start)
+
+    def _is_alone(self, start: int, end: int) -> bool:
+        before = start
+        while before and self.text[before - 1] in b" \t\r":
+            before -= 1
+        return self.text[before - 1 : before] == b"\n" and self.text.find(b"\n", start, end) < 0
 
 
 def mend_string(raw: bytes) -> bytes:

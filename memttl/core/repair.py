@@ -262,26 +262,28 @@ class _Maker:
         """Where the last line went, leave no line end at the end that was none."""
         if self.text.endswith(b"\n") or not self.mendings or self.mendings[-1].end < len(self.text):
             return
-        first = len(self.mendings) - 1
-        if not self._is_whole_line(self.mendings[first]):
-            return
-        start = self.mendings[first].start
-        while start and self.text[start - 1 : start] == b"\n":
-            if first and self.mendings[first - 1].end == start:
-                first -= 1
-                start = self.mendings[first].start
+        if self._is_whole_line(self.mendings[-1]):
+            self._take_out_ends(len(self.mendings) - 1)
+
+    def _take_out_ends(self, last: int) -> None:
+        """Take out the line ends before the last line, up to the line that stays: those of blank lines, too."""
+        gone, at = [self.mendings[last]], self.mendings[last].start
+        while at and self.text[at - 1 : at] == b"\n":
+            before = self.mendings[last - 1] if last else None
+            if before and before.end == at:  # a line that went with its end
+                gone.append(before)
+                last, at = last - 1, before.start
+                continue
+            at -= 1
+            if gone[-1].reason == LAST_END:
+                gone[-1] = gone[-1]._replace(line=gone[-1].line - 1, start=at)
             else:
-                start -= 1
-        self._extend(first, start)
+                gone.append(Mending(gone[-1].line - 1, at, at + 1, b"", LAST_END))
+        self.mendings[last:] = reversed(gone)
 
     def _is_whole_line(self, mending: Mending) -> bool:
         before = self.text[mending.start - 1 : mending.start]
         return not mending.new and mending.start < mending.end and before in (b"", b"\n")
-
-    def _extend(self, first: int, start: int) -> None:
-        end = self.mendings[first].start
-        if start < end:
-            self.mendings.insert(first, Mending(self.mendings[first].line - 1, start, end, b"", LAST_END))
 
 
 def _kind_of_debris(debris: bytes) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memttl.core.lenient import OPEN, SKIP, Reader, Reading, apply_edits
+from memttl.core.lenient import OPEN, SKIP, TYPED, Reader, Reading, apply_edits
 from memttl.core.memory import BOM, parse_line
 from memttl.core.model import Line
 from memttl.core.torn import complete
@@ -157,7 +157,7 @@ class _Salvage:
         documents = document_lines(mended)
         if documents:
             return Find(at, reading.end, tuple(_finished(line) for line in documents), b"", DOCUMENT)
-        if raw[:1] == b"[" or reading.holds_record:
+        if raw[:1] == b"[" or (reading.holds_record and self.reader.seen[at] != TYPED):
             return None
         kept = self._record(mended, fresh=fresh and not reading.edits)
         if kept is None:

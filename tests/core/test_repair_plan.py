@@ -110,7 +110,7 @@ def test_a_record_behind_a_torn_one_is_kept_though_it_stands_in_what_looks_like_
 
 def test_a_record_in_the_list_of_a_torn_one_is_no_observation_of_it() -> None:
     torn = A[: A.index(b'"two"')]
-    assert repaired(torn + B + b"]}}") == lines(A[: A.index(b',"two"')] + b"]}", B)
+    assert repaired(torn + B + b"}}") == lines(A[: A.index(b',"two"')] + b"]}", B)
     assert repaired(torn, B + b"x") == lines(A[: A.index(b',"two"')] + b"]}", B)
 
 
@@ -135,6 +135,14 @@ def test_what_the_server_passes_over_stays_byte_for_byte() -> None:
 def test_the_file_ends_as_it_did(end: bytes) -> None:
     assert plan_repair(lines(A, B + b"}") + end).data == lines(A, B) + end
     assert plan_repair(lines(A, b"rubbish") + end).data == A + end
+
+
+@pytest.mark.parametrize("torn", [b"x\n\ny", b"\n\nx\n\n\ny\nz", b"\n\n\nx"])
+def test_a_file_that_ends_in_torn_and_blank_lines_gains_no_last_line_end(torn: bytes) -> None:
+    plan = plan_repair(lines(A, torn))
+    assert plan.data == A
+    assert b"".join(piece.raw for piece in plan.pieces) == b"\n" + torn
+    assert [piece.line for piece in plan.pieces] == [plan.text.count(b"\n", 0, p.offset) + 1 for p in plan.pieces]
 
 
 def test_a_byte_order_mark_goes_wherever_it_stands() -> None:
@@ -177,6 +185,22 @@ def test_a_torn_graph_document_keeps_its_records() -> None:
 def test_a_record_over_several_lines_is_put_on_one() -> None:
     pretty = json.dumps(json.loads(A), indent=2).encode()
     assert repaired(B, pretty, R) == lines(B, A, R)
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"), [(B, b""), (b"", b"]}"), (A[: A.index(b'"two"')], b""), (B[:-4], b"}"), (b"]}", b"\n}")]
+)
+def test_a_whole_record_is_not_taken_apart_for_an_observation_that_looks_like_a_record(
+    before: bytes, behind: bytes
+) -> None:
+    odd = b'{"type":"entity","name":"O","entityType":"t","observations":[' + R + b',"keep me"]}'
+    assert odd in plan_repair(before + odd + behind).data.split(b"\n")
+    assert R not in plan_repair(before + odd + behind).data.split(b"\n")
+
+
+def test_a_whole_record_over_several_lines_keeps_an_observation_that_looks_like_a_record() -> None:
+    odd = {"type": "entity", "name": "O", "entityType": "t", "observations": [json.loads(R), "keep me"]}
+    assert repaired(B, json.dumps(odd, indent=2).encode()) == lines(B, json.dumps(odd, separators=(",", ":")).encode())
 
 
 def test_a_torn_line_does_not_swallow_the_whole_ones_behind_it() -> None:
