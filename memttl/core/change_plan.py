@@ -24,7 +24,7 @@ from memttl.core.oddities import plan_warnings, some
 from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import Choice, match_names
 from memttl.core.wish import Patch, Wish, read_duration, read_patch
-from memttl.core.wording import plural
+from memttl.core.wording import head_of, plural
 from memttl.errors import UnknownEntity, UsageError
 
 
@@ -37,7 +37,6 @@ class _Target(NamedTuple):
     copies: Sequence[Verdict]
 
 
-_HEAD = 40  # characters of a text that tell which observation is meant
 _Verdicts = Mapping[tuple[str, str], Sequence[Verdict]]  # by entity and text, one a copy
 
 
@@ -213,7 +212,7 @@ def _patches(targets: Sequence[_Target], wish: Wish, patch: Patch, judge: Judge)
     longest = [keep_for or max((_ttl(v, judge) for v in t.copies), key=Duration.approximate_hours) for t in targets]
     endless = [t.copies[0] for t, ttl in zip(targets, longest, strict=True) if keep_for is None and ttl.is_never]
     if endless:
-        places = some([f"{v.entity!r} ({v.tier}): {_head(v.observation)}" for v in endless])
+        places = some([f"{v.entity!r} ({v.tier}): {head_of(v.observation)}" for v in endless])
         noun = "1 observation is" if len(endless) == 1 else f"{len(endless)} observations are"
         raise UsageError(
             f"{noun} in a tier that never expires: {places}; nothing was renewed.",
@@ -226,10 +225,6 @@ def renewal(keep_for: Duration, judge: Judge) -> Patch:
     """Give the patch that keeps an observation from now on for so long."""
     start, zone = judge.now.replace(microsecond=0), judge.policy.zone
     return Patch(expires=expires_after(start, keep_for, zone) or "never")
-
-
-def _head(text: str) -> str:
-    return text if len(text) <= _HEAD else text[: _HEAD - 1] + "…"
 
 
 def _ttl(verdict: Verdict, judge: Judge) -> Duration:

@@ -16,6 +16,8 @@ _BORN = {
     "seen": "first seen {}",
 }
 
+_HEAD = 40  # characters
+
 
 def birth_words(birth: Birth, zone: tzinfo = UTC) -> str:
     """Say how old it is and how that is known: `written 2026-04-01`."""
@@ -53,3 +55,8 @@ def noun_of(count: int, noun: str) -> str:
     if count == 1:
         return noun
     return f"{noun[:-1]}ies" if noun.endswith("ty") else f"{noun}s"
+
+
+def head_of(text: str) -> str:
+    """Give the first characters of a text, as many as tell which observation is meant."""
+    return text if len(text) <= _HEAD else text[: _HEAD - 1] + "…"
