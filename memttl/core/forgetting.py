@@ -68,6 +68,17 @@ class Without(NamedTuple):
         """How many things went."""
         return self.observations + self.lines
 
+    def plus(self, other: Without) -> Without:
+        """Add the counts of another piece of the same file; the bytes stay these."""
+        return Without(
+            self.data,
+            self.observations + other.observations,
+            self.entities + other.entities,
+            self.relations + other.relations,
+            self.damaged + other.damaged,
+            broken=self.broken + other.broken,
+        )
+
     @property
     def kinds(self) -> Kinds:
         """How many of which kind."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memttl.core.forget_outcome import PlaceCount
 from memttl.core.forget_rest import Kinds, rest_in_bytes, rest_in_lines, rest_in_log
 from memttl.core.forgetting import Met, Targets, met_element, met_in, targets_of, without
+from memttl.core.forgetting_copies import copy_without, parts_of
 from memttl.core.forgetting_log import log_without, met_in_log
 from memttl.core.known import Setting
 from memttl.core.mentions import Mentions, mentions_of
@@ -79,10 +80,21 @@ def _met_at(
     if place.kind == "ledger":
         return _met_in_ledger(state, means, matches)
     if place.kind in _AS_FILES:
-        return met_in(_bytes_at(place, state), means, matches)
+        return _met_in_parts(parts_of(_bytes_at(place, state)), means, matches)
     if place.kind in _LOGS:
         return met_in_log(read_place(place.path), means, matches)
     return set(), []
+
+
+def _met_in_parts(
+    parts: list[bytes], means: Callable[[str], bool], matches: Callable[[str], bool]
+) -> tuple[set[str], list[Met]]:
+    names, met = set[str](), list[Met]()
+    for part in parts:
+        more, found = met_in(part, means, matches)
+        names |= more
+        met += found
+    return names, met
 
 
 def _bytes_at(place: Place, state: State) -> bytes:
@@ -161,7 +173,7 @@ def _held_at(place: Place, state: State, targets: Targets, told: list[str]) -> _
         told.append(f"{e.message} Nobody can tell what it holds: remove it yourself if it must go.")
         return _Held()
     if place.kind in _AS_FILES:
-        left = without(data, targets, drop_broken=place.kind != "memory")
+        left = copy_without(data, targets) if place.kind != "memory" else without(data, targets)
         rest = left.data if place.kind != "leftover" else b""
         return _Held(left.kinds, mentions.count(rest), rest_in_lines(rest, mentions), left.broken)
     if place.kind in _LOGS:
