@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import gzip
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from archives import EXPIRED, POLICY, archive_of, laid, run
 from forgetting import SECRET, forgot, holding, lived
-from pruning import AT_ONCE, state_folder
+from ledgers import opened
+from process import aged
+from pruning import AT_ONCE, settings_of, state_folder
 from support import entity
 
 from memttl.core.encodings import decoded, packed_parts
-from memttl.core.quarantine import quarantine_text, read_quarantine
+from memttl.core.forgetting import targets_of
+from memttl.core.forgetting_log import log_without
+from memttl.core.mentions import mentions_of
+from memttl.core.quarantine import quarantine_text, quarantined_events, read_quarantine
 from memttl.core.repair import Piece
+from memttl.core.selection import Choice
+from memttl.core.wish import Wish
+from memttl.files import audit
 from memttl.settings import Given, resolve
+from memttl.workflow.change_settings import change_settings
 from memttl.workflow.prune import Request, prune
 
 GONE = f"{SECRET} {EXPIRED}"
@@ -122,3 +132,74 @@ def test_what_stays_in_another_encoding_is_found_and_told(tmp_path: Path, name: 
     (state_folder(path) / "notes").write_bytes(b"odd" + ENCODINGS[name](COPY))
     outcome = forgot(path, None, SECRET)
     assert [Path(place.place).name for place in outcome.remaining] == ["notes"]
+
+
+ONE_LINE = [
+    b"[" + entity([SECRET], name="A") + b"]",
+    b'{"entities":[' + entity([SECRET], name="A") + b"]}",
+    json.dumps(SECRET).encode(),
+    json.dumps([[SECRET]]).encode(),
+]
+
+
+@pytest.mark.parametrize("line", ONE_LINE)
+def test_a_line_of_another_shape_goes_whole_from_a_copy(tmp_path: Path, line: bytes) -> None:
+    path = lived(tmp_path)
+    copy = state_folder(path) / "backups" / "20200101T000000Z-00000000.jsonl"
+    copy.write_bytes(b'["stays"]\n' + line + b"\n")
+    forgot(path, None, SECRET)
+    assert copy.read_bytes() == b'["stays"]\n'
+    assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("line", ONE_LINE)
+def test_a_line_of_another_shape_goes_from_quarantine_and_log(tmp_path: Path, line: bytes) -> None:
+    path = lived(tmp_path)
+    file = state_folder(path) / "quarantine" / "20200101T000000Z-00000000.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(quarantine_text([Piece(1, 0, line, "why")], file="memory.jsonl", run="r", time="t"))
+    log = state_folder(path) / "audit.jsonl"
+    audit.append(log, quarantined_events([Piece(1, 0, line, "why")], "ab", with_text=True), log.lstat())
+    forgot(path, None, SECRET)
+    assert left_in(tmp_path) == []
+    assert audit.is_whole(log)
+
+
+@pytest.mark.parametrize("line", ONE_LINE)
+def test_a_line_of_the_log_of_another_shape_becomes_a_stub(line: bytes) -> None:
+    targets = targets_of([], (), (), mentions_of(Choice(None, SECRET), ()))
+    assert json.loads(log_without(line + b"\n", targets).data)["event"] == "erased"
+
+
+def test_a_memory_file_keeps_its_line_of_another_shape_and_it_is_told(tmp_path: Path) -> None:
+    path = lived(tmp_path)
+    path.write_bytes(path.read_bytes() + b"\n" + ONE_LINE[0])
+    aged(path)
+    outcome = forgot(path, None, SECRET)
+    assert path.read_bytes().endswith(ONE_LINE[0])
+    assert [(place.place, place.words) for place in outcome.remaining] == [("memory.jsonl", "1 other line")]
+
+
+def pinned_by_glob(folder: Path, *glob: str) -> Path:
+    """A memory file with an entity VaultHunter2, and pins by glob."""
+    path = folder / "memory.jsonl"
+    path.write_bytes(b"\n".join((entity(["a"], name="VaultHunter2"), entity(["b"], name="Other"))))
+    aged(path)
+    change_settings(settings_of(path), Wish("pin", entity_pins=glob))
+    return path
+
+
+def test_a_pin_by_glob_that_matches_only_what_goes_goes_with_it(tmp_path: Path) -> None:
+    path = pinned_by_glob(tmp_path, "VaultHunter*", "*")
+    assert holding(tmp_path)
+    forgot(path, "VaultHunter2")
+    assert holding(tmp_path) == []
+    with opened(path) as ledger:
+        assert ledger.entity_pins() == ["*"]
+
+
+def test_a_pin_by_glob_that_matches_another_entity_stays(tmp_path: Path) -> None:
+    path = pinned_by_glob(tmp_path, "*t*")
+    forgot(path, "VaultHunter2")
+    with opened(path) as ledger:
+        assert ledger.entity_pins() == ["*t*"]
