@@ -19,6 +19,7 @@ from memttl.core.mentions import Mentions
 from memttl.core.model import Line
 from memttl.core.places import element_key, name_of
 
+_UNREAD = ("malformed", "other")  # nobody can tell which observation such a line tells of
 MeansEntity = Callable[[str], bool]
 
 
@@ -46,7 +47,7 @@ class Targets(NamedTuple):
 
 
 class Without(NamedTuple):
-    """What is left of some bytes: how many observations, whole lines and damaged lines went, and which bad ones stay.
+    """What is left of some bytes: how many observations, whole, damaged and other lines went, and which bad ones stay.
 
     `broken` are the numbers of the lines that cannot be parsed, hold it, and were kept.
     """
@@ -56,23 +57,36 @@ class Without(NamedTuple):
     entities: int = 0
     relations: int = 0
     damaged: int = 0
+    others: int = 0
     broken: tuple[int, ...] = ()
 
     @property
     def lines(self) -> int:
         """How many whole lines went."""
-        return self.entities + self.relations + self.damaged
+        return self.entities + self.relations + self.damaged + self.others
 
     @property
     def gone(self) -> int:
         """How many things went."""
         return self.observations + self.lines
 
+    def plus(self, other: Without) -> Without:
+        """Add the counts of another piece of the same file; the bytes stay these."""
+        return Without(
+            self.data,
+            self.observations + other.observations,
+            self.entities + other.entities,
+            self.relations + other.relations,
+            self.damaged + other.damaged,
+            self.others + other.others,
+            broken=self.broken + other.broken,
+        )
+
     @property
     def kinds(self) -> Kinds:
         """How many of which kind."""
-        nouns = ("entity", "observation", "relation", DAMAGED)
-        counts = (self.entities, self.observations, self.relations, self.damaged)
+        nouns = ("entity", "observation", "relation", DAMAGED, "other line")
+        counts = (self.entities, self.observations, self.relations, self.damaged, self.others)
         return tuple((count, noun) for count, noun in zip(counts, nouns, strict=True) if count)
 
 
@@ -149,17 +163,18 @@ def targets_of(met: Iterable[Met], names: Iterable[str], pins: Iterable[str], me
 def without(data: bytes, targets: Targets, *, drop_broken: bool = False) -> Without:
     """Cut what is meant out of a memory file; every other byte stays.
 
-    `drop_broken`: a line that cannot be parsed and holds it goes whole, which no memory file but a copy may lose.
+    `drop_broken`: a line that holds it and is no entity or relation, or cannot be parsed, goes whole, which no memory
+    file but a copy may lose.
     """
     pieces = [BOM] if data.startswith(BOM) else []
     observations, whole, broken = 0, Counter[str](), list[int]()
     for number, start, end, after in line_spans(data):
         line = parse_line(data[start:end], number)
-        if line.kind == "malformed" and targets.mentions.is_in_broken(line.raw):
+        if line.kind in _UNREAD and targets.mentions.is_in_broken(line.raw):
             if drop_broken:
                 whole[line.kind] += 1
                 continue
-            broken.append(number)
+            broken += [number] if line.kind == "malformed" else []
         if _goes_whole(line, targets.names):
             observations += len((line.record or {}).get("observations", ())) if line.is_judged else 0
             whole[line.kind] += 1
@@ -170,7 +185,8 @@ def without(data: bytes, targets: Targets, *, drop_broken: bool = False) -> With
     out = b"".join(pieces)
     if whole and out.endswith(b"\n") and not data.endswith(b"\n"):  # the last line went; the file had no last newline
         out = out[:-1].removesuffix(b"\r")
-    return Without(out, observations, whole["entity"], whole["relation"], whole["malformed"], tuple(broken))
+    lines = (whole["entity"], whole["relation"], whole["malformed"], whole["other"])
+    return Without(out, observations, *lines, tuple(broken))
 
 
 def _goes_whole(line: Line, names: frozenset[str]) -> bool:

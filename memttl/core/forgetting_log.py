@@ -70,7 +70,7 @@ def log_without(log: bytes, targets: Targets) -> LogWithout:
 
 def _line(line: bytes, targets: Targets, before: str) -> bytes:
     event = event_of(line)
-    if event is None:
+    if event is None or not isinstance(event.get("event"), str):  # torn, or JSON of another shape
         told = targets.mentions.is_in_broken(line)
         return line_of(erased({"prev": before}, digest_of(line, before))) if told else line
     fate = _fate(event, targets)

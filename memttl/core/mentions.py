@@ -1,4 +1,4 @@
-"""Where a text stands in any bytes, whatever they are: as UTF-8 or UTF-16, with or without JSON's escapes.
+"""Where a text stands in any bytes: as UTF-8 or UTF-16, packed or not, with or without JSON's escapes.
 
 `forget` asks it what is left of a secret in a file that it has cleaned, and in lines that cannot be parsed.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from memttl.core.encodings import packed_parts, wide_texts
 from memttl.core.normal import normalise
 from memttl.core.selection import Choice
 
@@ -27,7 +28,8 @@ class Mentions(NamedTuple):
 
     def count(self, data: bytes) -> int:
         """Give how often the bytes hold it, in the spelling in which they hold it most often."""
-        return max(map(self._count, _spellings(data)))
+        here = max(map(self._count, _spellings(data)))
+        return max(here, *(self.count(part) for part in packed_parts(data)), 0)
 
     def is_in_broken(self, line: bytes) -> bool:
         """Say whether a line that cannot be parsed holds it: of names, as a string that is nothing but the name."""
@@ -59,6 +61,10 @@ def _spellings(data: bytes) -> list[str]:
     """Give the bytes as text: as they are, and without one, two and three layers of JSON's escapes."""
     is_utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     text = data.decode("utf-16", "replace") if is_utf16 else data.decode("utf-8", "surrogateescape")
+    return [spelling for each in (text, *wide_texts(data)) for spelling in _unescapings(each)]
+
+
+def _unescapings(text: str) -> list[str]:
     found = [text]
     for _ in range(_LEVELS):
         if "\\" not in text:

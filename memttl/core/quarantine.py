@@ -27,8 +27,13 @@ def quarantine_text(pieces: Sequence[Piece], *, file: str, run: str, time: str) 
 
 def read_quarantine(data: bytes) -> list[tuple[dict[str, Any], bytes]]:
     """Give the pieces of a quarantine file, each with what its line says of it; those that a full disk cut off less."""
+    return [(head, raw) for head, _, raw in quarantine_parts(data)[1]]
+
+
+def quarantine_parts(data: bytes) -> tuple[bytes, list[tuple[dict[str, Any], bytes, bytes]], bytes]:
+    """Give a quarantine file's first line, each piece as (what its line says, that line, its bytes), and the rest."""
     found = []
-    at = data.find(b"\n") + 1
+    start = at = data.find(b"\n") + 1
     while 0 < at < len(data):
         end = data.find(b"\n", at)
         try:
@@ -36,9 +41,9 @@ def read_quarantine(data: bytes) -> list[tuple[dict[str, Any], bytes]]:
             raw = data[end + 1 : end + 1 + head["bytes"]]
         except (ValueError, TypeError, KeyError):
             break
-        found.append((head, raw))
+        found.append((head, data[at : end + 1], raw))
         at = end + 1 + len(raw) + 1
-    return found
+    return data[:start], found, data[at:]
 
 
 def quarantined_events(pieces: Sequence[Piece], run: str, *, with_text: bool) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from memttl.errors import IsArchive, MemttlError
 from memttl.files.backups import write_new
 from memttl.files.state import State, own_file, read_own, refusal
 
-_UNKNOWN = ("another memory file",)
+UNKNOWN = ("another memory file",)
 
 
 def _path(state: State) -> Path:
@@ -25,14 +25,14 @@ def archive_of(state: State) -> tuple[str, ...]:
     try:
         data = read_own(_path(state))
     except MemttlError:
-        return _UNKNOWN if os.path.lexists(_path(state)) else ()
+        return UNKNOWN if os.path.lexists(_path(state)) else ()
     if not data:
         return ()
     try:
         names = json.loads(data)["archive_of"]
-        return tuple(map(str, names)) or _UNKNOWN
+        return tuple(map(str, names)) or UNKNOWN
     except (ValueError, KeyError, TypeError):
-        return _UNKNOWN
+        return UNKNOWN
 
 
 def refuse_archive(state: State) -> None:
@@ -69,7 +69,7 @@ def mark_archive(state: State, name: str, like: os.stat_result) -> None:
     if name in names:
         return
     path, part = _path(state), _path(state).with_name("archive.part")
-    known = names if names != _UNKNOWN else ()
+    known = names if names != UNKNOWN else ()
     try:
         write_new(part, json.dumps({"v": 1, "archive_of": [*known, name]}).encode() + b"\n")
         own_file(part, like)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from memttl.core.forget_outcome import PlaceCount
 from memttl.core.forgetting import Targets, Without, without
+from memttl.core.forgetting_copies import copy_without
 from memttl.core.forgetting_log import log_without
 from memttl.core.policy import Policy
 from memttl.core.progress import Progress, no_progress
@@ -135,7 +136,7 @@ def _erase_the_rest(session: Session, erasing: Erasing, run: str, places: tuple[
 
 
 def _left_of(data: bytes, is_log: bool, targets: Targets) -> bytes:  # noqa: FBT001  # internal
-    return log_without(data, targets).data if is_log else without(data, targets, drop_broken=True).data
+    return log_without(data, targets).data if is_log else copy_without(data, targets).data
 
 
 def _write_memory(session: Session, erasing: Erasing, run: str) -> bool:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from memttl.core.forget_outcome import PlaceCount
 from memttl.core.forget_rest import Kinds, rest_in_bytes, rest_in_lines, rest_in_log
 from memttl.core.forgetting import Met, Targets, met_element, met_in, targets_of, without
-from memttl.core.forgetting_log import log_without, met_in_log
+from memttl.core.forgetting_copies import copy_without, parts_of
+from memttl.core.forgetting_log import events_in, log_without, met_in_log
 from memttl.core.known import Setting
 from memttl.core.mentions import Mentions, mentions_of
 from memttl.core.rules import compile_glob
@@ -68,9 +69,26 @@ def gather(states: Sequence[State], choice: Choice) -> Gathered:
     met = [found for found in met if found.entity in chosen]
     whole = chosen if choice.text is None else frozenset[str]()
     words = tuple(sorted(chosen)) if choice.text is None else ()
-    pins = {*whole, wanted} if whole else set[str]()
+    pins = {*whole, wanted, *_globs_of_none_but(whole, names - chosen, states)} if whole else set[str]()
     shown = tuple(dict.fromkeys((found.entity, found.text) for found in met))
     return Gathered(targets_of(met, whole, pins, mentions_of(choice, words)), shown)
+
+
+def _globs_of_none_but(gone: frozenset[str], others: set[str], states: Sequence[State]) -> list[str]:
+    """Give the entity pins by glob that match some of the names that go and none of the others: they tell of those."""
+    pins = {pin for state in states for pin in _pins_at(state) if {"*", "?"} & set(pin) and pin.strip("*?")}
+    globs = [(pin, compile_glob(pin)) for pin in sorted(pins)]
+    return [pin for pin, g in globs if any(map(g.fullmatch, gone)) and not any(map(g.fullmatch, others))]
+
+
+def _pins_at(state: State) -> set[str]:
+    logs = (read_place(place.path) for place in places_of(state) if place.kind in _LOGS)
+    pins = {pin for log in logs for event in events_in(log) if isinstance(pin := event.get("entity_pin"), str)}
+    try:
+        with ledger_to_read(state.ledger) as ledger, ledger_errors(state.ledger):
+            return pins | set(ledger.entity_pins() if ledger is not None else ())
+    except LedgerDamaged:
+        return pins
 
 
 def _met_at(
@@ -79,10 +97,21 @@ def _met_at(
     if place.kind == "ledger":
         return _met_in_ledger(state, means, matches)
     if place.kind in _AS_FILES:
-        return met_in(_bytes_at(place, state), means, matches)
+        return _met_in_parts(parts_of(_bytes_at(place, state)), means, matches)
     if place.kind in _LOGS:
         return met_in_log(read_place(place.path), means, matches)
     return set(), []
+
+
+def _met_in_parts(
+    parts: list[bytes], means: Callable[[str], bool], matches: Callable[[str], bool]
+) -> tuple[set[str], list[Met]]:
+    names, met = set[str](), list[Met]()
+    for part in parts:
+        more, found = met_in(part, means, matches)
+        names |= more
+        met += found
+    return names, met
 
 
 def _bytes_at(place: Place, state: State) -> bytes:
@@ -161,7 +190,7 @@ def _held_at(place: Place, state: State, targets: Targets, told: list[str]) -> _
         told.append(f"{e.message} Nobody can tell what it holds: remove it yourself if it must go.")
         return _Held()
     if place.kind in _AS_FILES:
-        left = without(data, targets, drop_broken=place.kind != "memory")
+        left = copy_without(data, targets) if place.kind != "memory" else without(data, targets)
         rest = left.data if place.kind != "leftover" else b""
         return _Held(left.kinds, mentions.count(rest), rest_in_lines(rest, mentions), left.broken)
     if place.kind in _LOGS:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from memttl.core.forget_outcome import ForgetOutcome
 from memttl.core.selection import Choice
 from memttl.errors import NoMemoryFile
+from memttl.files.archives_known import known_archives
 from memttl.files.erasing import Erased, Erasing, erase
 from memttl.files.erasing_places import Place
 from memttl.files.forget_survey import Gathered, count, gather, refuse_nothing, remaining
@@ -35,7 +35,7 @@ def forget(
         UnknownEntity: no place holds anything of it.
         MemttlError: one of SPEC's exit codes says what was not done.
     """
-    states = _states(settings)
+    states, unsearched = _states(settings)
     settings.progress("reading", 0, None)
     gathered = gather(states, choice)
     counted = count(states, gathered.targets, states[0].memory.parent)
@@ -50,6 +50,7 @@ def forget(
         dry_run,
         warnings=(
             *settings.warnings,
+            *unsearched,
             *(told for state in states for told in _named(states, state, unfinished(state))),
             *counted.warnings,
         ),
@@ -61,8 +62,8 @@ def forget(
     return _erase(settings, states, gathered, planned, options)
 
 
-def _states(settings: Settings) -> list[State]:
-    """Give the memory file's state, and that of its archive, which is a memory file, too.
+def _states(settings: Settings) -> tuple[list[State], list[str]]:
+    """Give the memory file's state and those of its archives, which are memory files, too; and what to warn of.
 
     Raises:
         NoMemoryFile: there is neither a file nor anything kept of one.
@@ -73,19 +74,12 @@ def _states(settings: Settings) -> list[State]:
             f"There is no file {state.memory}, and memttl has kept nothing of it in {state.kept}.",
             hint="Name the memory file with --file.",
         )
-    archive = _archive(settings)
-    return [state] if archive is None else [state, state_of(archive, settings.state_elsewhere)]
-
-
-def _archive(settings: Settings) -> Path | None:
-    if not settings.policy.archive_path:
-        return None
-    archive = Path(os.path.realpath(settings.memory.parent / os.path.expanduser(settings.policy.archive_path)))
-    return archive if os.path.lexists(archive) and archive != settings.memory else None
+    archives, told = known_archives(state, settings.policy.archive_path, settings.state_elsewhere)
+    return [state, *archives], told
 
 
 def _named(states: list[State], state: State, warnings: Iterable[str]) -> tuple[str, ...]:
-    """Let each warning that is about the archive name it."""
+    """Let each warning that is about an archive name it."""
     if state is states[0]:
         return tuple(warnings)
     name = Place(state.memory, "memory").name(states[0].memory.parent)
