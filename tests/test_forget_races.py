@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -14,6 +15,7 @@ from strangers import QUICK, Stranger, once, run_prune, settings_of, state_folde
 
 from memttl.core.forget_outcome import ForgetOutcome
 from memttl.core.selection import Choice
+from memttl.errors import TryAgain
 from memttl.files.writing import Options, Step
 from memttl.workflow.forget import forget
 
@@ -57,6 +59,14 @@ def test_an_update_that_only_a_leftover_holds_is_merged_without_the_secret(tmp_p
 
 
 @pytest.mark.server
+def forgotten_in_the_end(path: Path) -> ForgetOutcome:
+    """Forget, again where the file would not stay still: a loaded machine may need a further try."""
+    for _ in range(3):
+        with contextlib.suppress(TryAgain):
+            return forget(settings_of(path), Choice("a", SECRET))
+    return forget(settings_of(path), Choice("a", SECRET))
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_beside_a_server_at_work_nothing_it_added_is_lost_and_the_secret_is_gone(tmp_path: Path, release: str) -> None:
     need_server(release)
@@ -71,11 +81,12 @@ def test_beside_a_server_at_work_nothing_it_added_is_lost_and_the_secret_is_gone
                 text = f"added {len(added)}"
                 server.call("add_observations", observations=[{"entityName": "a", "contents": [text]}])
                 added.append(text)
+                stop.wait(0.02)
 
         worker = threading.Thread(target=work)
         worker.start()
         try:
-            outcome = forget(settings_of(path), Choice("a", SECRET))
+            outcome = forgotten_in_the_end(path)
         finally:
             stop.set()
             worker.join()
