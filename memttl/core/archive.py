@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from memttl.core.cut import check_cut, cut_line, raw_elements
 from memttl.core.digests import as_bytes
+from memttl.core.js_json import as_json
 from memttl.core.memory import BOM, line_spans, parse_line
 from memttl.core.model import Line
 from memttl.core.places import element_key, line_key
 from memttl.core.spans import top_level_items
 
 Kind = Literal["observation", "relation", "entity"]
-_LONE = re.compile("[\ud800-\udfff]")
 
 
 class Place(NamedTuple):
@@ -171,9 +169,3 @@ def _with_more(line: bytes, raws: Sequence[bytes]) -> bytes:
 def _relation(record: Mapping[str, Any]) -> str:
     ends = ",".join(f'"{key}":{as_json(record.get(key))}' for key in ("from", "to", "relationType"))
     return f'{{"type":"relation",{ends}}}'
-
-
-def as_json(value: Any) -> str:
-    """Write a value as JSON.stringify does: no spaces, all characters raw but for lone surrogates."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -5,15 +5,14 @@ The inverse of `cut.py`. `inverse.py` calls it for each line that gets something
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 
 from memttl.core.cut import check_cut, observation_spans
+from memttl.core.js_json import as_json
 from memttl.core.spans import top_level_items
 
 _COMMA = re.compile(rb"[ \t]*,[ \t]*")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def insert_elements(line: bytes, items: Sequence[tuple[int, str]]) -> tuple[bytes, list[int]]:
@@ -46,8 +45,7 @@ def insert_elements(line: bytes, items: Sequence[tuple[int, str]]) -> tuple[byte
 def _put_in(line: bytes, spans: Sequence[tuple[int, int]], raws: dict[int, list[bytes]]) -> bytes:
     comma = _comma_of(line, spans)
     if not spans:
-        start = next(start for key, start, _ in top_level_items(line) if key == "observations")
-        return line[: start + 1] + comma.join(raws.get(0, ())) + line[start + 1 :]
+        return into_empty(line, comma.join(raws.get(0, ())))
     pieces, at = [line[: spans[0][0]]], spans[0][0]
     for position, (start, end) in enumerate(spans):
         pieces.append(line[at:start])
@@ -56,6 +54,12 @@ def _put_in(line: bytes, spans: Sequence[tuple[int, int]], raws: dict[int, list[
         at = end
     pieces += [comma + raw for raw in raws.get(len(spans), ())]
     return b"".join((*pieces, line[at:]))
+
+
+def into_empty(line: bytes, text: bytes) -> bytes:
+    """Put the text of observations into the empty list of a raw entity line."""
+    start = next(start for key, start, _ in top_level_items(line) if key == "observations")
+    return line[: start + 1] + text + line[start + 1 :]
 
 
 def _comma_of(line: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
@@ -69,10 +73,5 @@ def _comma_of(line: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
 
 def entity_line(name: str, entity_type: str | None, raws: Iterable[str]) -> bytes:
     """Give the line of an entity as the memory server writes it, with these observations as they stand."""
-    head = f'{{"type":"entity","name":{js_text(name)},"entityType":{js_text(entity_type or "")},"observations":['
+    head = f'{{"type":"entity","name":{as_json(name)},"entityType":{as_json(entity_type or "")},"observations":['
     return (head + ",".join(raws) + "]}").encode()
-
-
-def js_text(text: str) -> str:
-    """Write a text as JSON.stringify does: raw but for controls, quotes, and lone surrogates, which UTF-8 lacks."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))

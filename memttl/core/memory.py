@@ -132,6 +132,15 @@ def _refuse_constant(word: str) -> None:
     raise _Constant(word)
 
 
+def value_of(raw: str) -> Any:
+    """Read the JSON of one observation, numbers of any length included.
+
+    Raises:
+        ValueError, RecursionError: it cannot be read.
+    """
+    return json.loads(raw, parse_int=parse_int)
+
+
 def parse_int(digits: str) -> int | float:
     """Read an integer of JSON; one of a thousand digits as a double, as JavaScript does."""
     return int(digits) if len(digits) < 1000 else float(digits)  # Python refuses to read integers of 4,301 digits

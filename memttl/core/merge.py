@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from memttl.core.cut import observation_spans
+from memttl.core.insert import into_empty
 from memttl.core.memory import BOM, line_spans, parse_line
 from memttl.core.model import Line
 from memttl.core.sequences import merge_keys, numbered
@@ -122,12 +123,5 @@ def _with_observations(raw: bytes, wanted: list[bytes]) -> bytes:
         return raw
     comma = raw[spans[0][1] : spans[1][0]] if len(spans) > 1 else b","
     if not spans:
-        return _into_empty(raw, comma.join(wanted))
+        return into_empty(raw, comma.join(wanted))
     return raw[: spans[0][0]] + comma.join(wanted) + raw[spans[-1][1] :]
-
-
-def _into_empty(raw: bytes, text: bytes) -> bytes:
-    from memttl.core.spans import top_level_items
-
-    start = next(start for key, start, _ in top_level_items(raw) if key == "observations")
-    return raw[: start + 1] + text + raw[start + 1 :]

@@ -15,7 +15,7 @@ from memttl.core.asked import asked_document
 from memttl.core.changes import Changes
 from memttl.core.digests import raw_digest
 from memttl.core.evidence import text_of
-from memttl.core.memory import parse_int
+from memttl.core.memory import value_of
 from memttl.core.places import standing
 from memttl.core.plan import Plan
 from memttl.core.policy import Policy
@@ -100,7 +100,7 @@ def settings_logged(events: Iterable[dict[str, Any]], command: str, time: str) -
         if not isinstance(event.get("settings"), dict) or event.get("event") not in ("removed", "restored"):
             continue
         head = {"event": "set", "run": event["run"], "command": command, "time": time}
-        text = text_of(json.loads(event["raw"], parse_int=parse_int)) if "raw" in event else None
+        text = text_of(value_of(event["raw"])) if "raw" in event else None
         raw = {"raw": json.dumps(text)} if text is not None else {}
         named = {"entity": event["entity"], "digest": event["digest"], **raw}
         found[event["entity"], event["digest"]] = {**head, **named, "settings": event["settings"]}

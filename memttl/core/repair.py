@@ -6,10 +6,10 @@ are the old ones with the changes made, so that what stays and what is taken out
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from memttl.core.foreign import foreign_encoding
+from memttl.core.js_json import escape_lone
 from memttl.core.memory import BOM, parse_line
 from memttl.core.repair_refusals import refusal, refuse_foreign, refuse_other_tools
 from memttl.core.salvage import CUT_OFF, DOCUMENT, NO_JSON, NO_TYPE, NO_UTF8, SPREAD, TWO_LISTS, Find, salvage
@@ -42,7 +42,6 @@ _DONE = {
 }
 _SPACE = b" \t\r"
 _ENCODINGS = ((b"\xff\xfe\x00\x00", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Mending(NamedTuple):
@@ -147,7 +146,7 @@ def _in_utf8(data: bytes) -> bytes | None:
     if not text.lstrip("\ufeff \t\r\n\0").startswith(("{", "[")):
         return None
     # half a pair cannot be written in UTF-8; its escape can, and means the same inside a string
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+    return escape_lone(text).encode()
 
 
 def _mendings(text: bytes, finds: list[Find]) -> list[Mending]:

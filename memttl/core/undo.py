@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from memttl.core.changes import Key as SettingKey
 from memttl.core.digests import text_digest
 from memttl.core.evidence import text_of
 from memttl.core.inverse import Inverse, Key, Moved, MovedLine, invert
-from memttl.core.memory import parse_int, parse_line, read_lines
+from memttl.core.memory import parse_line, read_lines, value_of
 from memttl.core.model import NOTHING_SET, UserSettings
 from memttl.core.oddities import some
 from memttl.core.past_runs import PastRun
@@ -102,7 +101,7 @@ def _unpins(out: Iterable[Moved], asked: Mapping[SettingKey, UserSettings]) -> d
 
 
 def _setting_key(moved: Moved) -> SettingKey | None:
-    text = text_of(json.loads(moved.item.raw, parse_int=parse_int))
+    text = text_of(value_of(moved.item.raw))
     return (moved.item.entity, text_digest(text)) if text is not None else None
 
 

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from memttl.core.cut import raw_elements
 from memttl.core.digests import raw_digest
-from memttl.core.memory import parse_int, parse_line, read_lines
+from memttl.core.memory import parse_line, read_lines, value_of
 from memttl.core.past_runs import Event, PastRun
 from memttl.core.places import element_key, line_key, name_of
 
@@ -168,7 +167,7 @@ def _is_readable(event: Event, text: str) -> bool:
     kind = event.get("event")
     if kind in ("removed", "restored"):
         try:
-            json.loads(text, parse_int=parse_int)
+            value_of(text)
         except (ValueError, RecursionError):
             return False
         return isinstance(event.get("entity"), str)
@@ -208,8 +207,3 @@ def _number(value: object) -> int:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def entities_of(items: Iterable[Item]) -> list[tuple[str, str | None]]:
-    """Give (name, type) of each entity that items belong to, in order."""
-    return list(dict.fromkeys((item.entity, item.entity_type) for item in items))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from memttl.core.inverse import Moved, MovedLine
-from memttl.core.memory import parse_int
+from memttl.core.memory import value_of
 from memttl.core.undo import UndoPlan
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wording import instant_text, plural
@@ -38,7 +37,7 @@ def plan_lines(plan: UndoPlan, width: int | None) -> Iterator[str]:
         for (entity, entity_type), of_entity in groupby(moved, key=lambda m: (m.item.entity, m.item.entity_type)):
             yield entity_title(entity, entity_type)
             for m in of_entity:
-                yield cut(f"  {sign} {observation_text(json.loads(m.item.raw, parse_int=parse_int))}", width)
+                yield cut(f"  {sign} {observation_text(value_of(m.item.raw))}", width)
     yield from (f"+ {_line_words(line)}" for line in done.lines_back)
     yield from (f"- {_line_words(line)}" for line in done.lines_out)
     for lost in plan.lost:
@@ -136,7 +135,7 @@ def _moved(moved: Iterable[Moved]) -> list[dict[str, Any]]:
             "entity_type": m.item.entity_type,
             "line": m.line,
             "index": m.index,
-            "observation": finite(json.loads(m.item.raw, parse_int=parse_int)),
+            "observation": finite(value_of(m.item.raw)),
             "tier": m.item.tier,
         }
         for m in moved
