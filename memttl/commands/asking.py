@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memttl.commands.options import Output, warn
 from memttl.commands.printing import ask, say
+from memttl.errors import UsageError
+
+if TYPE_CHECKING:
+    from memttl.settings import Settings
 
 Shown = set[tuple[str, str]]
+_LATER = "Give --dry-run to look, or --yes to apply all the same."
 
 
 class Planned(Protocol):
@@ -50,3 +55,13 @@ def warn_of_the_rest(outcome: Planned, output: Output, shown: Shown) -> bool:
     """Print the warnings that were not shown with a question; say whether the plan is still to be shown, too."""
     warn((warning for warning in outcome.warnings if (outcome.file, warning) not in shown), output)
     return (outcome.file, "plan") not in shown
+
+
+def refuse_later_now(settings: Settings, would: str, *, hint: str = _LATER) -> None:
+    """Refuse to apply as of an instant after the clock where nobody has said yes beforehand.
+
+    Raises:
+        UsageError: `would` says what that would do.
+    """
+    if settings.now_is_later:
+        raise UsageError(f"--now lies after the clock, so this would {would}; nothing was done.", hint=hint)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
+from memttl.commands.asking import Shown, ask_below, refuse_later_now, warn_of_the_rest
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import can_ask, put, put_bytes
 from memttl.errors import ExitCode, NeedsYes, UsageError
@@ -193,7 +193,7 @@ def _restore(settings: Settings, request: RestoreRequest, output: Output, shown:
 
     if shown is None:
         return run_restore(settings, request)
-    _refuse_later_now(settings)
+    refuse_later_now(settings, "be done as of a day to come")
 
     def ask(planned: RestoreOutcome) -> bool:
         def plan(on_screen: bool) -> str:  # as `ask_below` calls it
@@ -243,16 +243,8 @@ def _thin(settings: Settings, output: Output, shown: Shown | None, *, dry_run: b
 
     if shown is None:
         return thin(settings, dry_run=dry_run)
-    _refuse_later_now(settings)
+    refuse_later_now(settings, "be done as of a day to come")
     return thin(
         settings,
         ask=lambda planned: ask_below(planned, output, shown, lambda _: render_thin(planned), thin_question(planned)),
     )
-
-
-def _refuse_later_now(settings: Settings) -> None:
-    if settings.now_is_later:
-        raise UsageError(
-            "--now lies after the clock, so this would be done as of a day to come; nothing was done.",
-            hint="Give --dry-run to look, or --yes to apply all the same.",
-        )

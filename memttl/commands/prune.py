@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
+from memttl.commands.asking import Shown, ask_below, refuse_later_now, warn_of_the_rest
 from memttl.commands.narrowing import Entity, Tier, Type
 from memttl.commands.options import (
     BreakHardLinks,
@@ -22,7 +22,7 @@ from memttl.commands.options import (
     words,
 )
 from memttl.commands.printing import can_ask, put
-from memttl.errors import NeedsYes, UsageError
+from memttl.errors import NeedsYes
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for the work of a prune
     from memttl.core.outcome import PruneOutcome
@@ -96,11 +96,8 @@ def _one(settings: Settings, request: Request, output: Output, shown: Shown | No
     """Prune one file; `shown` is None with --yes, else it gathers what was shown with the question."""
     from memttl.workflow.prune import prune as run_prune
 
-    if request.writes and settings.now_is_later and shown is not None:
-        raise UsageError(
-            "--now lies after the clock, so this would remove what has not expired yet; nothing was done.",
-            hint="Give --dry-run to look, or --yes to apply all the same.",
-        )
+    if request.writes and shown is not None:
+        refuse_later_now(settings, "remove what has not expired yet")
     if shown is None:
         return run_prune(settings, request)
     return run_prune(settings, request, ask=lambda planned: _ask(planned, output, shown))

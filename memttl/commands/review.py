@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.asking import Shown, warn_of_the_rest
+from memttl.commands.asking import Shown, refuse_later_now, warn_of_the_rest
 from memttl.commands.narrowing import Entity, ExpireBefore, Tier, Type, Within
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import can_ask, choose, put, read_line, say
-from memttl.errors import Interrupted, NoTerminal, UsageError
+from memttl.errors import Interrupted, NoTerminal
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.review import Dialogue, Show
@@ -68,11 +68,8 @@ def review(
 def _one(settings: Settings, request: Request, output: Output, shown: Shown) -> ReviewOutcome:
     from memttl.workflow.review import review as run_review
 
-    if settings.now_is_later and not request.dry_run:
-        raise UsageError(
-            "--now lies after the clock, so this would drop and set as of a day to come; nothing was done.",
-            hint="Give --dry-run to look.",
-        )
+    if not request.dry_run:
+        refuse_later_now(settings, "drop and set as of a day to come", hint="Give --dry-run to look.")
 
     def talk(deck: Deck, dialogue: Dialogue) -> Dialogue:
         with _nothing_kept():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
+from memttl.commands.asking import Shown, ask_below, refuse_later_now, warn_of_the_rest
 from memttl.commands.options import Color, DryRun, File, Json, Now, Output, PolicyPath, Quiet, Verbose, Yes, warn, words
 from memttl.commands.printing import can_ask, put
 from memttl.errors import ExitCode, NeedsYes, UsageError
@@ -167,11 +167,7 @@ def _change(given: Given, output: Output, wish: Wish, *, dry_run: bool, yes: boo
     def one(settings: Settings) -> ChangeOutcome:
         if dry_run or yes:
             return change_settings(settings, wish, dry_run=dry_run)
-        if settings.now_is_later:
-            raise UsageError(
-                "--now lies after the clock, so this would be set as of a day to come; nothing was done.",
-                hint="Give --dry-run to look, or --yes to apply all the same.",
-            )
+        refuse_later_now(settings, "be set as of a day to come")
         return change_settings(settings, wish, ask=lambda planned: _ask(planned, output, shown))
 
     def show(outcome: ChangeOutcome) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.asking import Shown, ask_below, warn_of_the_rest
+from memttl.commands.asking import Shown, ask_below, refuse_later_now, warn_of_the_rest
 from memttl.commands.narrowing import Entity, Tier
 from memttl.commands.options import (
     BreakHardLinks,
@@ -23,7 +23,7 @@ from memttl.commands.options import (
     words,
 )
 from memttl.commands.printing import can_ask, put
-from memttl.errors import ExitCode, NeedsYes, UsageError
+from memttl.errors import ExitCode, NeedsYes
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.undo_outcome import UndoOutcome
@@ -89,11 +89,7 @@ def _one(settings: Settings, request: Request, output: Output, shown: Shown | No
 
     if shown is None or request.dry_run:
         return run_undo(settings, request)
-    if settings.now_is_later:
-        raise UsageError(
-            "--now lies after the clock, so this would be recorded as of a day to come; nothing was done.",
-            hint="Give --dry-run to look, or --yes to apply all the same.",
-        )
+    refuse_later_now(settings, "be recorded as of a day to come")
     return run_undo(settings, request, ask=lambda planned: _ask(planned, output, shown))
 
 

@@ -31,16 +31,25 @@ def write_backup(path: Path, data: bytes, like: os.stat_result) -> None:
     Raises:
         CannotCreate, NoPermission: it cannot be written; nothing of it stays.
     """
+    write_whole(path, data, like, failure=f"The backup {path} cannot be written")
+
+
+def write_whole(path: Path, data: bytes, like: os.stat_result, *, failure: str) -> None:
+    """Write a file of ours in one step, synced, with the memory file's owner and mode; `failure` begins the error.
+
+    Raises:
+        CannotCreate, NoPermission: it cannot be written; nothing of it stays.
+    """
     part = path.with_name(f"{path.name}.part")
     try:
         write_new(part, data)
         own_file(part, like)
-        part.rename(path)
+        part.replace(path)
         sync_folder(path.parent)
     except BaseException as e:
         part.unlink(missing_ok=True)
         if isinstance(e, OSError):
-            raise refusal(e, f"The backup {path} cannot be written") from None
+            raise refusal(e, failure) from None
         raise
 
 

@@ -24,14 +24,14 @@ from memttl.core.told_by_log import logged_in
 from memttl.core.wording import instant_text
 from memttl.errors import AS_IT_WAS, TryAgain
 from memttl.files import audit
-from memttl.files.backups import list_backups, write_new
+from memttl.files.backups import list_backups, write_whole
 from memttl.files.commit import timestamp
 from memttl.files.knowledge import ledger_of
 from memttl.files.ledger_open import ledger_errors
 from memttl.files.lock import locked
 from memttl.files.looking import removed_since
 from memttl.files.mending_plan import TOLERANCE, MendPlan, is_elsewhere, plan_mending
-from memttl.files.state import State, own_file, prepare, read_own, refusal, sync_folder
+from memttl.files.state import State, prepare, read_own
 
 STEPS = ("log set aside", "new log written", "log replaced", "ledger ready", "stamps logged", "stamps lowered")
 ASIDE = ".damaged-"
@@ -127,15 +127,7 @@ def _set_aside(state: State, old: bytes, run: str, like: os.stat_result) -> Path
         elif read_own(path) == old:
             return path
     path = state.audit.with_name(f"{state.audit.name}{ASIDE}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{run}")
-    part = path.with_name(f"{path.name}.part")
-    try:
-        write_new(part, old)
-        own_file(part, like)
-        part.rename(path)
-        sync_folder(path.parent)
-    except OSError as e:
-        part.unlink(missing_ok=True)
-        raise refusal(e, f"The damaged audit log {state.audit} cannot be set aside") from None
+    write_whole(path, old, like, failure=f"The damaged audit log {state.audit} cannot be set aside")
     return path
 
 

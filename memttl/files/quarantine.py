@@ -9,8 +9,8 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memttl.files.backups import write_new
-from memttl.files.state import State, own_file, own_folder, refusal, sync_folder
+from memttl.files.backups import write_whole
+from memttl.files.state import State, own_folder, refusal, sync_folder
 
 
 def quarantine_path(state: State, run: str, at: datetime) -> Path:
@@ -24,16 +24,10 @@ def write_quarantine(path: Path, data: bytes, like: os.stat_result) -> None:
     Raises:
         CannotCreate, NoPermission: it cannot be written; nothing of it stays.
     """
-    part = path.with_name(f"{path.name}.part")
+    failure = f"The quarantine {path} cannot be written"
     try:
         own_folder(path.parent, like)
         sync_folder(path.parent.parent)
-        write_new(part, data)
-        own_file(part, like)
-        part.replace(path)
-        sync_folder(path.parent)
-    except BaseException as e:
-        part.unlink(missing_ok=True)
-        if isinstance(e, OSError):
-            raise refusal(e, f"The quarantine {path} cannot be written") from None
-        raise
+    except OSError as e:
+        raise refusal(e, failure) from None
+    write_whole(path, data, like, failure=failure)

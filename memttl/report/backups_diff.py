@@ -10,7 +10,7 @@ from memttl.core.differences import Differences, EntityChange
 from memttl.core.wording import instant_text, plural
 from memttl.report.backups import source_document, source_words
 from memttl.report.backups_show import line_document, other_text, relation_document, relation_text
-from memttl.report.documents import SCHEMA, finite
+from memttl.report.documents import SCHEMA, finite, run_head
 from memttl.report.fitting import cut
 from memttl.report.text import NO_TYPE, entity_title, observation_text, visible
 
@@ -145,12 +145,7 @@ def diff_document(outcome: DiffOutcome) -> dict[str, Any]:
 def restore_document(outcome: RestoreOutcome) -> dict[str, Any]:
     """Give what was put back or would be: `added` comes back, `gone` goes."""
     return {
-        "schema": SCHEMA,
-        "file": outcome.file,
-        "now": instant_text(outcome.now),
-        "dry_run": outcome.dry_run,
-        "applied": outcome.applied,
-        "run": outcome.run,
+        **run_head(outcome),
         "backup": outcome.backup,
         "restores": source_document(outcome.source),
         **_found_document(outcome.found),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
@@ -36,6 +37,42 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+class Ran(Protocol):
+    """An outcome of a command that writes the memory file, or would."""
+
+    @property
+    def file(self) -> str:
+        """The path as named."""
+
+    @property
+    def now(self) -> datetime:
+        """The instant that it was judged by."""
+
+    @property
+    def dry_run(self) -> bool:
+        """It could not have written."""
+
+    @property
+    def applied(self) -> bool:
+        """The memory file was written."""
+
+    @property
+    def run(self) -> str | None:
+        """The run's name, where it did something."""
+
+
+def run_head(outcome: Ran) -> dict[str, Any]:
+    """Give the keys with which the document of every command begins that writes the memory file."""
+    return {
+        "schema": SCHEMA,
+        "file": outcome.file,
+        "now": instant_text(outcome.now),
+        "dry_run": outcome.dry_run,
+        "applied": outcome.applied,
+        "run": outcome.run,
+    }
+
+
 def finite(value: Any) -> Any:
     """Give null for a number that no double holds (1e400), as JSON.stringify does; JSON has no Infinity."""
     if isinstance(value, float):
@@ -48,12 +85,7 @@ def finite(value: Any) -> Any:
 def prune_document(outcome: PruneOutcome) -> dict[str, Any]:
     """Give what a prune did or would do."""
     return {
-        "schema": SCHEMA,
-        "file": outcome.file,
-        "now": instant_text(outcome.now),
-        "dry_run": outcome.dry_run,
-        "applied": outcome.applied,
-        "run": outcome.run,
+        **run_head(outcome),
         "backup": outcome.backup,
         "archive": outcome.archive,
         "counts": outcome.plan.counts._asdict(),

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from memttl.core.forget_outcome import ForgetOutcome, PlaceCount
-from memttl.core.wording import instant_text, plural
-from memttl.report.documents import SCHEMA
+from memttl.core.wording import plural
+from memttl.report.documents import run_head
 from memttl.report.text import visible
 
 WORD = "forget"
@@ -103,12 +103,7 @@ def forget_document(outcome: ForgetOutcome) -> dict[str, Any]:
     forgotten: list[dict[str, Any]] = [{"entity": name} for name in outcome.entities]
     forgotten += [{"entity": entity, **({"observation": text} if with_text else {})} for entity, text in parts]
     return {
-        "schema": SCHEMA,
-        "file": outcome.file,
-        "now": instant_text(outcome.now),
-        "dry_run": outcome.dry_run,
-        "applied": outcome.applied,
-        "run": outcome.run,
+        **run_head(outcome),
         "forgotten": forgotten,
         "places": [_place(p) for p in outcome.places],
         "remaining": [_place(p) for p in outcome.remaining],

@@ -8,8 +8,8 @@ from typing import Any
 
 from memttl.core.repair import Mending, RepairPlan
 from memttl.core.repair_outcome import RepairOutcome
-from memttl.core.wording import instant_text, plural
-from memttl.report.documents import SCHEMA
+from memttl.core.wording import plural
+from memttl.report.documents import run_head
 from memttl.report.fitting import cut
 from memttl.report.text import run_words, visible
 
@@ -121,12 +121,7 @@ def repair_document(outcome: RepairOutcome) -> dict[str, Any]:
     """Give what a repair did or would do."""
     plan = outcome.plan
     return {
-        "schema": SCHEMA,
-        "file": outcome.file,
-        "now": instant_text(outcome.now),
-        "dry_run": outcome.dry_run,
-        "applied": outcome.applied,
-        "run": outcome.run,
+        **run_head(outcome),
         "backup": outcome.backup,
         "quarantine": outcome.quarantine,
         "converted": plan.is_converted,

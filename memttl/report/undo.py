@@ -10,8 +10,8 @@ from memttl.core.inverse import Moved, MovedLine
 from memttl.core.memory import value_of
 from memttl.core.undo import UndoPlan
 from memttl.core.undo_outcome import UndoOutcome
-from memttl.core.wording import instant_text, plural
-from memttl.report.documents import SCHEMA, finite
+from memttl.core.wording import plural
+from memttl.report.documents import finite, run_head
 from memttl.report.text import cut, entity_title, observation_text, run_words, visible
 
 
@@ -109,12 +109,7 @@ def undo_document(outcome: UndoOutcome) -> dict[str, Any]:
     plan = outcome.plan
     done = plan.inverse if plan else None
     return {
-        "schema": SCHEMA,
-        "file": outcome.file,
-        "now": instant_text(outcome.now),
-        "dry_run": outcome.dry_run,
-        "applied": outcome.applied,
-        "run": outcome.run,
+        **run_head(outcome),
         "backup": outcome.backup,
         "undoes": plan.run.run if plan else None,
         "restored": _moved(done.back if done else ()),
