@@ -16,10 +16,13 @@ from memttl.core.policy_load import load_policy
 from memttl.errors import ExitCode
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+JSON_PAGE = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+# what is written by hand; the reference is printed from the commands themselves
+PAGES = "\n".join([README, *(p.read_text(encoding="utf-8") for p in sorted((ROOT / "docs").glob("*.md")))])
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+def blocks(language: str, text: str = PAGES) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
 def console_runs() -> list[tuple[str, str]]:
@@ -46,8 +49,8 @@ def test_toml_block_is_a_valid_policy(text: str) -> None:
 def test_json_verdict_is_the_one_that_prune_prints() -> None:
     example = ("--file", "fixtures/memory/example.jsonl", "--now", "2026-06-01")
     printed = json.loads(memttl("prune", "--dry-run", "--json", *example, cwd=ROOT).stdout)
-    assert json.loads(blocks("json")[0]) in printed["removed"]
-    assert all(f"`{key}`" in README for key in (*printed, *printed["counts"]))
+    assert json.loads(blocks("json", JSON_PAGE)[0]) in printed["removed"]
+    assert all(f"`{key}`" in JSON_PAGE for key in (*printed, *printed["counts"]))
 
 
 def commands() -> dict[str, typer.core.TyperCommand]:
@@ -73,8 +76,13 @@ def test_every_command_and_option_is_in_the_readme() -> None:
 def test_no_option_in_the_readme_is_missing_from_the_commands() -> None:
     real = {o for c in commands().values() for p in c.params for o in (*p.opts, *p.secondary_opts)}
     foreign = {"--version", "--quiet"}  # of memttl itself; of pip
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES))
     assert named <= real | foreign
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README))))
+def test_every_page_and_picture_that_the_readme_links_to_is_there(link: str) -> None:
+    assert (ROOT / link).is_file()
 
 
 def test_every_exit_code_is_in_the_readme() -> None:
@@ -83,7 +91,7 @@ def test_every_exit_code_is_in_the_readme() -> None:
 
 
 def test_the_two_commands_of_the_readme_are_complete_in_themselves() -> None:
-    dry_run, tests, *_ = blocks("sh")
+    dry_run, tests, *_ = blocks("sh", README)
     assert dry_run.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert (ROOT / "fixtures/memory/example.jsonl").exists()
     assert tests.strip() in Path(ROOT / ".ci/run").read_text(encoding="utf-8")

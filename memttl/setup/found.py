@@ -1,0 +1,84 @@
+"""What a look for memory files on a machine gives: files, who points at them, and what is amiss, as values.
+
+`setup/discover.py` makes them; the commands, `settings.py` and the reports read them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+System = Literal["linux", "macos", "windows"]
+
+
+class Machine(NamedTuple):
+    """Where a user's things lie: all that discovery takes from its surroundings, so that a test can give another.
+
+    `folder` is where the user stands (project configs are looked for there and above); `appdata` and `localappdata` are
+    those of Windows, None elsewhere; `environ` holds the variables that clients and npm read.
+    """
+
+    system: System
+    home: Path
+    folder: Path
+    environ: dict[str, str]
+    appdata: Path | None = None
+    localappdata: Path | None = None
+
+
+class Pointer(NamedTuple):
+    """One place in a client's config that starts a memory server.
+
+    `client` is a client's title ("Claude Desktop"), `keys` the way to the server's entry in the config
+    (`("mcpServers", "memory")`), `project` the folder for which it holds, None for the whole user. `version` is the
+    release that the config asks for, None where it names none.
+    """
+
+    client: str
+    config: Path
+    keys: tuple[str, ...]
+    project: Path | None
+    version: str | None
+
+
+class Trouble(NamedTuple):
+    """One thing that is amiss with a memory file or its config, and what to do about it."""
+
+    name: str
+    problem: str
+    remedy: str
+
+
+class Found(NamedTuple):
+    """One memory file that a client points at, or that lies where the server keeps its own.
+
+    `path` is None where the config does not say it (`text` has what it says). The counts are None where there is no
+    file, or where it is none of a memory server. `release` is that of the installed server that would read it.
+    """
+
+    path: Path | None
+    text: str
+    pointers: tuple[Pointer, ...]
+    exists: bool
+    entities: int | None
+    observations: int | None
+    size_bytes: int | None
+    changed: datetime | None
+    release: str | None
+    troubles: tuple[Trouble, ...]
+
+
+class Unread(NamedTuple):
+    """A config that is there and could not be read, and why."""
+
+    client: str
+    config: Path
+    problem: str
+
+
+class Discovery(NamedTuple):
+    """All memory files of a machine, those with entities first, and the configs that could not be read."""
+
+    found: tuple[Found, ...]
+    unread: tuple[Unread, ...]
