@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memttl.commands.groups import Group
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, tell, warn, words
 from memttl.commands.printing import put
 from memttl.core.wording import plural
@@ -16,7 +17,7 @@ from memttl.report.text import visible
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.policy import Policy
 
-app = typer.Typer(help="Validate the policy, and show what is in force.", rich_markup_mode=None)
+app = typer.Typer(help="Validate the policy, and show what is in force.", rich_markup_mode=None, cls=Group)
 
 
 @app.callback(invoke_without_command=True)
@@ -38,7 +39,7 @@ def check(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Validate a policy and name all its problems at once. Example: memttl policy check memttl.toml"""
+    """Validate a policy and name all its problems at once."""
     from memttl.policies import POLICY_BESIDE, read_policy
 
     output = Output(json, quiet, verbose, color)
@@ -61,7 +62,7 @@ def show(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Show the policy in force, and where each value came from. Example: memttl policy show --file memory.jsonl"""
+    """Show the policy in force, and where each value came from."""
     from memttl.core.policy_show import policy_toml
 
     output = Output(json, quiet, verbose, color)
