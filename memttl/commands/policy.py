@@ -9,7 +9,7 @@ import typer
 
 from memttl.commands.groups import Group
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, tell, warn, words
-from memttl.commands.printing import put
+from memttl.commands.printing import put, say
 from memttl.core.wording import plural
 from memttl.errors import ExitCode, NoMemoryFile, UsageError
 from memttl.report.text import visible
@@ -92,6 +92,8 @@ def _in_force(file: list[str] | None, policy: str | None, now: str | None) -> Po
 
 
 def _print(policy: Policy, output: Output, text: str) -> None:
+    if output.verbose:
+        say(f"policy {visible(policy.where)}")
     warn(policy.warnings, output)
     if output.json:
         from memttl.report.documents import to_text
