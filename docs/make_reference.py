@@ -39,8 +39,8 @@ ENVIRONMENT = {
     "XDG_CONFIG_HOME": "The folder of config files (~/.config): for memttl/policy.toml, and for fish's completions.",
     "XDG_STATE_HOME": "The folder of state (~/.local/state): for memory files in the npx cache.",
     "XDG_DATA_HOME": "The folder of data (~/.local/share): for bash's completions.",
-    "HOME": "The home folder: where the MCP clients keep their configs (USERPROFILE, APPDATA and LOCALAPPDATA on Windows).",
-    "USERPROFILE": "The same, on Windows.",
+    "HOME": "The home folder, where the MCP clients keep their configs.",
+    "USERPROFILE": "The same on Windows, beside APPDATA and LOCALAPPDATA.",
     "ZDOTDIR": "The folder of zsh's own files: for its completions.",
 }
 FILES = {
