@@ -40,6 +40,18 @@ ENVIRONMENT = {
     "XDG_STATE_HOME": "The folder of state (~/.local/state): for memory files in the npx cache.",
     "XDG_DATA_HOME": "The folder of data (~/.local/share): for bash's completions.",
     "ZDOTDIR": "The folder of zsh's own files: for its completions.",
+    "HOME": "The user's folder, below which the MCP clients keep their configs.",
+    "USERPROFILE": "The same on Windows.",
+    "PATH": "Where programs are looked for, and with them the servers that npm installs for all.",
+    "APPDATA": "On Windows: the folder of most clients' configs.",
+    "LOCALAPPDATA": "On Windows: the folder of the packaged Claude Desktop, and of npm's cache.",
+    "CLAUDE_CONFIG_DIR": "The folder of Claude Code's config.",
+    "CODEX_HOME": "The folder of Codex's config.",
+    "COPILOT_HOME": "The folder of Copilot's config.",
+    "NPM_CONFIG_CACHE": "npm's cache, in which npx keeps servers; npm_config_cache as well.",
+    "NPM_CONFIG_USERCONFIG": "npm's own config, which may name its cache; npm_config_userconfig as well.",
+    "npm_config_prefix": "Where npm installs for all.",
+    "NVM_DIR": "The folder of nvm, below which it does so as well.",
 }
 FILES = {
     "memory.jsonl": "The memory file, under whatever name MEMORY_FILE_PATH gives it.",
