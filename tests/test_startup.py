@@ -47,6 +47,8 @@ def imported_by(*args: str | Path) -> set[str]:
         ["log", "verify", "--file", FIXTURES / "log/memory.jsonl"],
         ["discover"],
         ["discover", "--json"],
+        ["policy", "prompt"],
+        ["policy", "schema"],
         ["search", "webkit", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
     ],
     ids=lambda args: " ".join(map(str, args[:3])),
