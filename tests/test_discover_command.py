@@ -123,10 +123,12 @@ def test_no_control_character_of_a_config_reaches_the_terminal(home: Path) -> No
 
 def test_policy_gives_the_zone_in_which_days_are_told(home: Path) -> None:
     (home / "p.toml").write_text('version = 1\ntimezone = "Pacific/Auckland"\n', encoding="utf-8")
-    os.utime(home / "memory.jsonl", (1_780_012_800, 1_780_012_800))  # 2026-05-29 00:00 UTC
-    assert "changed 2026-05-29 (" in run(home, "discover", *NOW).stdout
-    ended = run(home, "discover", *NOW, "--policy", "p.toml")
-    assert "changed 2026-05-29 (3 days ago)" in ended.stdout
+    os.utime(home / "memory.jsonl", (1_779_991_200, 1_779_991_200))  # 2026-05-28 18:00 UTC, the 29th in New Zealand
+    assert "changed 2026-05-28 (" in run(home, "discover", *NOW).stdout
+    assert "changed 2026-05-29 (" in run(home, "discover", *NOW, "--policy", "p.toml").stdout
+
+
+def test_policy_and_now_that_cannot_be_read_are_refused(home: Path) -> None:
     assert run(home, "discover", "--policy", "no.toml").returncode == 78
     assert run(home, "discover", "--now", "soon").returncode == 2
 
