@@ -32,7 +32,8 @@ class Pointer(NamedTuple):
 
     `client` is a client's title ("Claude Desktop"), `keys` the way to the server's entry in the config
     (`("mcpServers", "memory")`), `project` the folder for which it holds, None for the whole user. `version` is the
-    release that the config asks for, None where it names none.
+    release that the config asks for, None where it names none. `idle` says why the client does not start it (it is
+    disabled), "" where it does.
     """
 
     client: str
@@ -40,6 +41,7 @@ class Pointer(NamedTuple):
     keys: tuple[str, ...]
     project: Path | None
     version: str | None
+    idle: str = ""
 
 
 class Trouble(NamedTuple):
@@ -77,8 +79,21 @@ class Unread(NamedTuple):
     problem: str
 
 
+class Place(NamedTuple):
+    """A place where a client's config may lie, and whether one is there."""
+
+    client: str
+    config: Path
+    is_there: bool
+
+
 class Discovery(NamedTuple):
-    """All memory files of a machine, those with entities first, and the configs that could not be read."""
+    """All memory files of a machine, those with entities first, and the configs that could not be read.
+
+    `looked` are all places where configs were looked for, in order, `caches` the npx caches that were looked through.
+    """
 
     found: tuple[Found, ...]
     unread: tuple[Unread, ...]
+    looked: tuple[Place, ...] = ()
+    caches: tuple[Path, ...] = ()
