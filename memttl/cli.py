@@ -14,6 +14,7 @@ from memttl.commands import (
     doctor,
     explain,
     forget,
+    init,
     log,
     policy,
     prune,
@@ -37,6 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.command()(init.init)
 app.command()(prune.prune)
 app.command()(report.report)
 app.command()(review.review)
