@@ -55,6 +55,19 @@ def init(
 
 
 @app.command()
+def discover(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,

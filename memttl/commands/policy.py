@@ -71,7 +71,7 @@ def show(
 
 
 def _in_force(file: list[str] | None, policy: str | None, now: str | None) -> Policy:
-    """The policy commands need no memory file; where one is named (the first counts), the policy beside it does."""
+    """The policy commands need no memory file; where one is named or used (the first), the policy beside it counts."""
     from memttl.policies import POLICY_BESIDE, find_policy
     from memttl.settings import Given, memory_files, read_now
 

@@ -15,11 +15,12 @@ from typing import NamedTuple
 from memttl.setup.clients import CLIENTS, At, Client
 from memttl.setup.configs import Config, read_config
 from memttl.setup.entries import entries, projects_of
-from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System, Unread
+from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System, Trouble, Unread
 from memttl.setup.launches import launch_of
-from memttl.setup.look import look_at
+from memttl.setup.look import Seen, look_at
 from memttl.setup.npm import is_there, npm_cache, release_in, servers_in
 from memttl.setup.paths import Where, where_of
+from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
 
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
@@ -53,7 +54,7 @@ def discover(machine: Machine, *, counting: bool = True) -> Discovery:
                     spots += _of_projects(client, config, machine, looked, unread)
     caches = _caches(machine)
     spots += _unpointed(caches, spots)
-    found = [_found(group, counting=counting) for group in _grouped(spots, machine)]
+    found = with_rivals(_found(group, machine, counting=counting) for group in _grouped(spots))
     found.sort(key=lambda f: (not f.pointers, not f.entities, not f.exists))
     return Discovery(tuple(found), tuple(unread), tuple(looked), tuple(caches))
 
@@ -62,6 +63,12 @@ def pointers_to(discovery: Discovery, memory: Path) -> tuple[Pointer, ...]:
     """Give all places of configs that point at a memory file, whatever links lead there."""
     wanted = _identity(memory)
     return tuple(p for f in discovery.found if f.path and _identity(f.path) == wanted for p in f.pointers)
+
+
+def only_of(discovery: Discovery, files: Iterable[Path]) -> Discovery:
+    """Give what was found of some memory files only."""
+    wanted = {_identity(path) for path in files}
+    return discovery._replace(found=tuple(f for f in discovery.found if f.path and _identity(f.path) in wanted))
 
 
 class _Source(NamedTuple):
@@ -194,7 +201,7 @@ def _identity(path: Path) -> tuple[object, ...]:
             return (str(path),)
 
 
-def _grouped(spots: Iterable[_Spot], machine: Machine) -> list[list[_Spot]]:
+def _grouped(spots: Iterable[_Spot]) -> list[list[_Spot]]:
     groups: dict[tuple[object, ...], list[_Spot]] = {}
     for number, spot in enumerate(spots):
         key = _identity(spot.where.path) if spot.where.path else ("unknown", number)
@@ -202,18 +209,32 @@ def _grouped(spots: Iterable[_Spot], machine: Machine) -> list[list[_Spot]]:
     return list(groups.values())
 
 
-def _found(group: list[_Spot], *, counting: bool) -> Found:
+def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
     where = group[0].where
     seen = look_at(where.path, counting=counting) if where.path else None
+    pointers = tuple(dict.fromkeys(spot.pointer for spot in group if spot.pointer))
     return Found(
         path=where.path,
         text=where.text,
-        pointers=tuple(dict.fromkeys(spot.pointer for spot in group if spot.pointer)),
+        pointers=pointers,
         exists=bool(seen and seen.exists),
         entities=seen.entities if seen else None,
         observations=seen.observations if seen else None,
         size_bytes=seen.size_bytes if seen else None,
         changed=seen.changed if seen else None,
         release=where.release,
-        troubles=(),
+        troubles=tuple(_troubles(group, seen, machine)),
     )
+
+
+def _troubles(group: list[_Spot], seen: Seen | None, machine: Machine) -> Iterator[Trouble]:
+    """Yield what is amiss with one file, once each: two configs may name it by two odd paths."""
+    said = set()
+    for spot in group:
+        pointers = (spot.pointer,) if spot.pointer else ()
+        for trouble in troubles_of(spot.where, seen, pointers, machine):
+            if trouble not in said:
+                said.add(trouble)
+                yield trouble
+    for config, client in dict.fromkeys((s.pointer.config, s.pointer.client) for s in group if s.pointer and s.has_bom):
+        yield bom_of_config(config, client)
