@@ -6,6 +6,7 @@ The one command that joins several use cases: init, scan, backfill and schedule,
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -99,8 +100,9 @@ def _run(given: Given, answers: Answers, output: Output) -> int:
 
     try:
         named = pick_file(given, asks=answers.asks)
-    except NoMemoryFile:
-        if given.file or not answers.user:
+    except NoMemoryFile as e:
+        if not answers.user:
+            e.hint += " `memttl init --user` writes a policy for every memory file."
             raise
         return _without_file(given, answers, output)
     return over_files(
@@ -213,7 +215,27 @@ def _wish(settings: Settings | None, given: Given, answers: Answers) -> Wish:
         rules=answers.rules is not False,
         scan=answers.scan is not False,
         schema=f"./{_SCHEMA}" if schema.is_file() else "",
+        notes=tuple(_notes(settings, given, target)),
     )
+
+
+def _notes(settings: Settings | None, given: Given, target: Path) -> Iterator[str]:
+    """Say what is to be known of the places: a memory file that will be deleted, a policy that will not be found."""
+    from memttl.policies import policy_places
+
+    if settings is not None and "_npx" in settings.memory.parts:
+        yield (
+            "This memory file lies in the npx cache, which the next update of its server deletes. Better first: "
+            "`memttl move` it to a folder of your own, then `memttl init` again."
+        )
+    places = policy_places(settings.named if settings else None, given.policy, os.environ)
+    found = next((p for p in places if p == str(target) or os.path.lexists(p)), None)
+    if str(target) not in places:
+        yield f"memttl does not look for a policy there by itself: give --policy {target}, or set MEMTTL_POLICY to it."
+    elif found != str(target):
+        yield f"The policy {found} goes before this one, so that this one will not count for this memory file."
+    elif not os.path.lexists(target) and (now := next((p for p in places if os.path.lexists(p)), None)):
+        yield f"So far the policy {now} counts for this memory file; the new one will count instead of it."
 
 
 _SCHEMA = "memttl.schema.json"  # what `memttl policy schema` was put into, if the user did so
@@ -229,4 +251,4 @@ def _target(settings: Settings | None, given: Given, answers: Answers) -> Path:
     # what lies beside a file in the npx cache is deleted with it
     if answers.user or settings is None or "_npx" in settings.memory.parts:
         return Path(own_policy())
-    return Path(policy_place(settings.named))
+    return Path(os.path.abspath(policy_place(settings.named)))

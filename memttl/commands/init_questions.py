@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.commands.printing import choose, put, read_line, say
 from memttl.core.wording import plural
-from memttl.errors import NoMemoryFile, UsageError
+from memttl.errors import UsageError
 from memttl.report.text import visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.commands.options import Output
     from memttl.settings import Given
-    from memttl.setup.found import Discovery, Found
+    from memttl.setup.found import Found
 
 _NOTHING = "Interrupted; nothing was written."
 _YES_NO = {"y": True, "yes": True, "n": False, "no": False}
@@ -92,21 +92,21 @@ def pick_file(given: Given, *, asks: bool) -> str:
         NoMemoryFile: there is none, with where was looked.
         Interrupted: Ctrl-C or the end of input.
     """
-    from memttl.settings import memory_files
+    from memttl.settings import is_named, memory_files
 
-    if given.file or os.environ.get("MEMTTL_FILE") or os.environ.get("MEMORY_FILE_PATH"):
+    if is_named(given, os.environ):
         names = memory_files(given, os.environ)
         return names[0] if len(names) == 1 else _picked([(name, "") for name in names], asks=asks)
+    from memttl.setup.choice import candidates, the_one, who_names
     from memttl.setup.discover import discover, this_machine
 
-    discovery = discover(this_machine(os.environ))
-    found = [f for f in discovery.found if f.path is not None]
-    if not found:
-        raise _nowhere(discovery)
-    if len(found) == 1:
-        say(f"The memory file is {visible(str(found[0].path))}{visible(_about(found[0]))}.")
-        return str(found[0].path)
-    return _picked([(str(f.path), _about(f)) for f in found], asks=asks)
+    discovery = discover(this_machine(os.environ), counting=asks)
+    found = candidates(discovery)
+    if asks and len(found) > 1:
+        return _picked([(str(f.path), _about(f)) for f in found], asks=True)
+    one = the_one(discovery)
+    say(visible(f"The memory file is {one.path}: {who_names(one)}."))
+    return str(one.path)
 
 
 def _picked(files: list[tuple[str, str]], *, asks: bool) -> str:
@@ -132,16 +132,3 @@ def _about(found: Found) -> str:
         parts += [f"{found.size_bytes:,} bytes"] if found.size_bytes is not None else []
     parts += [f"last change {found.changed:%Y-%m-%d}"] if found.changed else []
     return f" ({', '.join(parts)})" if parts else ""
-
-
-def _nowhere(discovery: Discovery) -> NoMemoryFile:
-    there = [f"  {place.client}: {place.config}" for place in discovery.looked if place.is_there]
-    looked = list(dict.fromkeys(place.client for place in discovery.looked))
-    message = f"No memory file was found: no config of {', '.join(looked) or 'an MCP client'} points at one"
-    message += f", nor lies one in {', '.join(map(str, discovery.caches))}" if discovery.caches else ""
-    message += "; nothing was done." + ("".join(f"\n{line}" for line in ("Read were:", *there)) if there else "")
-    return NoMemoryFile(
-        message,
-        hint="Name it with --file PATH (also one that the server has yet to make). `memttl init --user` writes a "
-        "policy for every memory file.",
-    )

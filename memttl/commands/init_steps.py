@@ -26,7 +26,7 @@ def steps_of(planned: Draft, settings: Settings | None, answers: Answers, *, wri
     if settings is None:
         return tuple(steps)
     if _wants_scan(planned, answers):
-        steps.append(Step("scan", "begin the ages: record what is in the file now (in .memttl beside it)"))
+        steps.append(Step("scan", "begin the ages: record what is in the file now, in a ledger of memttl's own"))
     if _wants_backfill(planned, answers):
         steps.append(Step("backfill", "take earlier ages from the file's git history"))
     kind = _schedule_kind(planned, answers)

@@ -30,7 +30,7 @@ class Draft(NamedTuple):
     `before` what lies there: "" for nothing, "same" or "other"; `replaces` is its SHA-256, and `difference` how the
     proposal differs, in lines. `in_force` names the policy that counts so far. `commits` is how many commits changed
     the file. `begun` is when its ages began, None where they have not; `ages_begin`: the forecasts reckon that they do
-    now.
+    now. `notes` are sentences on the place of the file and of the policy.
     """
 
     file: str | None
@@ -50,7 +50,7 @@ class Draft(NamedTuple):
     commits: int
     begun: datetime | None
     ages_begin: bool
-    is_npx: bool = False
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

@@ -99,10 +99,9 @@ def _short(ttl: Duration) -> str:
 def _rules(proposal: Proposal) -> Iterator[str]:
     yield "\n".join(_comment(_sentence("rules")))
     if not proposal.has_rules:
-        yield "\n".join([*_comment(_NO_RULES), *_EXAMPLE])
-    else:
-        yield from (_prefix_rule(rule) for rule in proposal.prefixes)
-        yield from _family_rules(proposal)
+        yield "\n".join(_comment(_NO_RULES))
+    yield from (_prefix_rule(rule) for rule in proposal.prefixes)
+    yield from _family_rules(proposal)
     if proposal.unsure:
         names = _some(f'"{word}:" begins {plural(count, "observation")}' for word, count in proposal.unsure)
         yield "\n".join(_comment(f"Not proposed, since they may be no notes: {names}."))
@@ -111,17 +110,9 @@ def _rules(proposal: Proposal) -> Iterator[str]:
 
 
 _NO_RULES = (
-    "Nothing in the file says of itself that it is passing, so there is no rule but the built-in ones: the prefixes "
-    "session and operational name these two tiers ([session] 2026-01-05: tried Redis), everything else stays. "
-    "`memttl policy prompt --append CLAUDE.md` tells an assistant to write so. A rule would look like this:"
-)
-
-
-_EXAMPLE = (
-    "# [[rules]]",
-    '# name = "session notes"',
-    '# prefix = ["session", "temp"]',
-    '# tier = "session"',
+    "Nothing in the file says of itself that it is passing, so these are the built-in rules alone: what begins with "
+    "[session] or session: is a session note, with [operational] or operational: an operational one; all else stays. "
+    "`memttl policy prompt --append CLAUDE.md` tells an assistant to write so."
 )
 
 

@@ -21,7 +21,13 @@ _DIFFERENCE_SHOWN = 60
 
 def render_look(draft: Draft) -> str:
     """Give what the file holds, what is proposed for it, and what that would do."""
-    parts = [_file_lines(draft), _habit_lines(draft), _proposal_lines(draft.proposal), _forecast_lines(draft)]
+    parts = [
+        _file_lines(draft),
+        _habit_lines(draft),
+        _proposal_lines(draft.proposal),
+        _forecast_lines(draft),
+        draft.notes,
+    ]
     return "\n\n".join("\n".join(map(visible, lines)) for lines in map(list, parts) if lines) + "\n"
 
 

@@ -28,7 +28,9 @@ def init_document(outcome: InitOutcome) -> dict[str, Any]:
             "in_force_before": draft.in_force,
         },
         "forecasts": [_forecast(f) for f in draft.forecasts],
+        "declined": outcome.declined,
         "steps": [{"name": s.name, "words": s.words, "done": s.done, "detail": list(s.detail)} for s in outcome.steps],
+        "notes": list(draft.notes),
         "warnings": list(draft.warnings),
     }
 

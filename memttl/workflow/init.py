@@ -44,7 +44,7 @@ class Wish(NamedTuple):
     """What the policy is to be: where it goes, and in which time zone; `zone_note` is a comment on that.
 
     `beside`: it lies beside the memory file. `rules`: take what is proposed. `scan`: ages are to begin now.
-    `schema`: what the policy's first line names, "" for none.
+    `schema`: what the policy's first line names, "" for none. `notes` are for people.
     """
 
     target: Path
@@ -54,6 +54,7 @@ class Wish(NamedTuple):
     rules: bool = True
     scan: bool = True
     schema: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class _Seen(NamedTuple):
@@ -81,7 +82,7 @@ def draft(settings: Settings | None, wish: Wish, now: datetime) -> Draft:
     if settings is not None:
         state = state_of(settings.memory, settings.state_elsewhere)
         refuse_archive(state)
-        warnings = settings.warnings
+        warnings = (*settings.warnings, *_bad_words(settings))
         if os.path.lexists(settings.memory):
             with knowledge_of(state, must_know=False) as knowledge:
                 seen = _look(settings, wish, knowledge)
@@ -108,7 +109,7 @@ def draft(settings: Settings | None, wish: Wish, now: datetime) -> Draft:
         commits=commits,
         begun=begun,
         ages_begin=wish.scan,
-        is_npx=settings is not None and "_npx" in settings.memory.parts,
+        notes=wish.notes,
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
@@ -235,7 +236,18 @@ def _compared(existing: bytes | None, text: str, target: Path) -> tuple[Literal[
 def _in_force(settings: Settings | None) -> str:
     if settings is None:
         return BUILT_IN
-    return settings.bad_policy.where if settings.bad_policy else settings.policy.where
+    if settings.bad_policy is None:
+        return settings.policy.where
+    return settings.bad_policy.where if os.path.lexists(settings.bad_policy.where) else BUILT_IN
+
+
+def _bad_words(settings: Settings) -> tuple[str, ...]:
+    bad = settings.bad_policy
+    if bad is None or not os.path.lexists(bad.where):
+        return ()
+    return (
+        f"the policy {bad.where} cannot be used ({'; '.join(bad.problems)}): what follows is by the proposal alone",
+    )
 
 
 def _digest(data: bytes) -> str:
