@@ -20,6 +20,7 @@ from memttl.commands import (
     report,
     review,
     scan,
+    schedule,
     search,
     settings,
     undo,
@@ -44,6 +45,7 @@ app.command()(explain.explain)
 app.command()(search.search)
 app.command()(scan.scan)
 app.command()(backfill.backfill)
+app.command()(schedule.schedule)
 app.command()(doctor.doctor)
 app.command("set")(settings.set_)
 app.command()(settings.pin)
