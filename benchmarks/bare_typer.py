@@ -195,6 +195,27 @@ def search(
 
 
 @app.command()
+def schedule(
+    kind: Annotated[str | None, typer.Argument(metavar="[systemd|cron|launchd|windows]", help="h")] = None,
+    command: Annotated[str, typer.Argument(metavar="[prune|scan]", help="h")] = "prune",
+    every: Annotated[str | None, typer.Option("--every", metavar="DURATION", help="h")] = None,
+    install: Annotated[bool, typer.Option("--install", help="h")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="h")] = False,
+    system: Annotated[bool, typer.Option("--system", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def scan(
     accept_vanished: Annotated[bool, typer.Option("--accept-vanished", help="h")] = False,
     file: File = None,

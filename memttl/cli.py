@@ -22,6 +22,7 @@ from memttl.commands import (
     report,
     review,
     scan,
+    schedule,
     search,
     settings,
     undo,
@@ -48,6 +49,7 @@ app.command()(explain.explain)
 app.command()(search.search)
 app.command()(scan.scan)
 app.command()(backfill.backfill)
+app.command()(schedule.schedule)
 app.command()(doctor.doctor)
 app.command("set")(settings.set_)
 app.command()(settings.pin)

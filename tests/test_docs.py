@@ -75,12 +75,8 @@ def test_every_command_and_option_is_in_the_readme() -> None:
 
 def test_no_option_in_the_readme_is_missing_from_the_commands() -> None:
     real = {o for c in commands().values() for p in c.params for o in (*p.opts, *p.secondary_opts)}
-    foreign = {
-        "--version",
-        "--quiet",
-        "--mount",
-        "--memory-path",
-    }  # of memttl itself; pip; docker; a fork of the server
+    # of memttl itself; pip; docker; a fork of the server; systemctl
+    foreign = {"--version", "--quiet", "--mount", "--memory-path", "--user"}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES))
     assert named <= real | foreign
 

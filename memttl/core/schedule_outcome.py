@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from memttl.core.schedule import Act, Wish
 
-Change = Literal["new", "changed", "same", "gone", "foreign", "none"]
+Change = Literal["shown", "new", "changed", "same", "gone", "foreign", "none"]
 
 
 class ScheduledFile(NamedTuple):
