@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from typing import TYPE_CHECKING
 
 from memttl.errors import ExitCode, Interrupted, MemttlError
@@ -71,12 +72,20 @@ def _wants_backfill(planned: Draft, answers: Answers) -> bool:
 def _schedule_kind(planned: Draft, answers: Answers) -> Kind | None:
     from memttl.commands.init_questions import ask_schedule
     from memttl.core.schedule import KINDS
-    from memttl.workflow.schedule import default_kind
 
     told = answers.schedule
+    # each run of a plan past a limit would be refused
     if told is None and _is_sound(planned) and not planned.forecasts[0].plan.refusals:
-        told = ask_schedule(KINDS, default_kind()) if answers.asks else default_kind()
+        told = ask_schedule(KINDS, _own_scheduler()) if answers.asks else _own_scheduler()
     return next((kind for kind in KINDS if kind == told), None)
+
+
+def _own_scheduler() -> str:
+    """Give the scheduler of this machine, "none" where it has none (a container)."""
+    from memttl.workflow.schedule import default_kind
+
+    kind = default_kind()
+    return "none" if kind == "cron" and shutil.which("crontab") is None else kind
 
 
 def do(
@@ -158,4 +167,5 @@ def _scheduled(step: Step, settings: Settings, planned: Draft, answers: Answers)
     outcome = install(settings, Wish(step.kind, policy=planned.target if answers.output else None))
     run = [f"to start it, run: {shlex.join(command)}" for command in outcome.to_run]
     files = [f"wrote {f.path}" for f in outcome.files if f.change in ("new", "changed")]
-    return step._replace(done=outcome.installed, detail=(*files, *run, *outcome.notes)), None, ExitCode.OK
+    away = f"`memttl schedule {step.kind} --remove --file {settings.named}` takes it away"
+    return step._replace(done=outcome.installed, detail=(*files, *run, *outcome.notes, away)), None, ExitCode.OK
