@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from process import FIXTURES, Ended, Terminal, copy_of, error_of, memttl, tree
+from process import FIXTURES, ROOT, Ended, Terminal, copy_of, error_of, memttl, tree
 from repositories import MONDAY, commit, needs_git, new_repository
 
 from memttl.core.policy_load import load_policy
@@ -253,6 +253,27 @@ def test_escapes_in_names_reach_no_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in ended.stdout + ended.stderr
 
 
+def test_schedule_that_is_named_is_installed_last_and_how_to_take_it_away_is_said(tmp_path: Path) -> None:
+    path = copy_of(PERSONAL, tmp_path)
+    env = {**ZONE, "XDG_CONFIG_HOME": str(tmp_path / "config"), "PATH": str(tmp_path / "no-systemctl")}
+    ended = memttl("init", "--yes", "--json", "--schedule", "systemd", "--file", path, "--now", NOW, env=env)
+    assert ended.returncode == 0, ended.stderr
+    steps = json.loads(ended.stdout)["steps"]
+    assert [step["name"] for step in steps] == ["policy", "scan", "schedule"]
+    assert any("--remove" in line for line in steps[-1]["detail"])
+    units = list((tmp_path / "config/systemd/user").glob("*"))
+    assert sorted(unit.suffix for unit in units) == [".service", ".timer"]
+    assert any(" prune --yes" in unit.read_text() for unit in units)
+
+
+def test_every_key_of_the_document_is_documented(tmp_path: Path) -> None:
+    found = document(copy_of(PERSONAL, tmp_path), "--dry-run", "--schedule", "none")
+    page = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    told = page[page.index("`memttl init --json`") :]
+    keys = [*found, *found["found"], *found["proposed"], *found["policy"], *found["forecasts"][0], *found["steps"][0]]
+    assert [key for key in keys if f"`{key}`" not in told] == []
+
+
 @needs_git
 def test_births_are_taken_from_the_history_of_the_file(tmp_path: Path) -> None:
     new_repository(tmp_path)
@@ -339,8 +360,9 @@ def test_every_question_answered_no_writes_nothing(tmp_path: Path) -> None:
 
 
 @needs_git
-@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    ("question", "key"), [*((q, "\x03") for q in QUESTIONS), (QUESTIONS[0], "\x04"), (QUESTIONS[-1], "\x04")]
+)
 def test_interrupt_at_any_question_writes_nothing(tmp_path: Path, question: str, key: str) -> None:
     path = _in_git(tmp_path)
     before = tree(tmp_path / "r")
