@@ -105,6 +105,7 @@ class _Tally:
     held: Counter[str] = field(default_factory=Counter)
     heads: Counter[str] = field(default_factory=Counter)
     uses: dict[str, Uses] = field(default_factory=dict)
+    bare_in: dict[str, dict[tuple[str, str], None]] = field(default_factory=dict)
     labelled: dict[str, list[tuple[Written, When | None]]] = field(default_factory=dict)
     spelled: dict[str, str] = field(default_factory=dict)
     forms: dict[str, list[When | None]] = field(default_factory=dict)
@@ -163,8 +164,8 @@ class _Reader:
             elif head.dates:
                 new = old._replace(dated=old.dated + 1)
             else:
-                where = old.bare_in if entity in old.bare_in else (*old.bare_in, entity)
-                new = old._replace(bare=old.bare + 1, bare_in=where)
+                new = old._replace(bare=old.bare + 1)
+                tally.bare_in.setdefault(prefix, {})[entity] = None
             tally.uses[prefix] = new
 
     def _note_date(self, text: str, written: Written, tally: _Tally) -> None:
@@ -207,7 +208,7 @@ def _habits(tally: _Tally, now: datetime) -> Habits:
         dated=tally.dated,
         types=tuple(sorted(types, key=lambda t: (-t.observations, t.name))),
         heads=tuple(sorted(tally.heads.items(), key=lambda item: (-item[1], item[0]))),
-        prefixes=tally.uses,
+        prefixes={p: uses._replace(bare_in=tuple(tally.bare_in.get(p, ()))) for p, uses in tally.uses.items()},
         labels=_labels(tally, now),
         forms=_forms(tally, now),
     )

@@ -54,7 +54,7 @@ def families_of(entities: Sequence[tuple[str, str]]) -> tuple[Family, ...]:
     """Group the passing ones of these entities (name, type); each rule holds for the types met, and no other."""
     entities = [e for e in entities if is_plain(e[0]) and is_plain(e[1])]
     sprints = [e for e in entities if _is_sprint(e)]
-    notes = [e for e in entities if _is_dated_note(e) and e not in sprints]
+    notes = [e for e in entities if _is_dated_note(e) and not _is_sprint(e)]
     return tuple(
         _family(title, members, globs, entities)
         for title, members, globs in (
@@ -126,9 +126,10 @@ def _family(title: str, members: list[tuple[str, str]], globs: Iterable[str], al
     kinds = tuple(dict.fromkeys(kind for _, kind in members))
     types = [glob(kind) for kind in kinds]
     of_types = [e for e in all_ if any(t.fullmatch(normalise(e[1])) for t in types)]
-    others = [name for name, kind in of_types if (name, kind) not in members]
+    passing = set(members)
+    others = {normalise(name) for name, kind in of_types if (name, kind) not in passing}
     names = tuple(dict.fromkeys(name for name, _ in members))
-    safe = [text for text in globs if not any(glob(text).fullmatch(normalise(other)) for other in others)]
+    safe = [text for text in globs if not any(map(glob(text).fullmatch, others))]
     compiled = [glob(text) for text in safe]
     exact = [n for n in names if not any(c in n for c in "*?") and not any(g.fullmatch(normalise(n)) for g in compiled)]
     return Family(title, (*safe, *exact[:_MOST_NAMES]), kinds, names)

@@ -53,7 +53,9 @@ _ANY = re.compile(
     re.IGNORECASE,
 )
 # up to five words before a colon: "Knowledge captured: 2026-01-05"
-_LABEL = re.compile(r"(?:^|(?<=[.;,(\[|\n]))[\s*_+•-]*((?:[^\W\d_][\w'’/-]*[ \u00a0]?){1,5}?)\**[ \u00a0]*[:：]\**\s*$")
+_LABEL = re.compile(
+    r"(?:^|(?<=[.;,(\[|\n]))[\s*_+•-]*([^\W\d_][\w'’/-]*(?:[ \u00a0][\w'’/-]+){0,4})\**[ \u00a0]*[:：]\**\s*$"
+)
 _LONGEST_LABEL = 80
 _LONGEST_TEXT = 20_000  # what lies behind is hardly a sentence that somebody wrote
 
