@@ -67,7 +67,7 @@ def init(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Take the first steps: find the file, propose a policy for it, begin its ages. Example: memttl init --dry-run"""
+    """Take the first steps: find the file, propose a policy for it, begin its ages."""
     from memttl.commands.init_questions import Answers
     from memttl.settings import Given
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 BEGIN = "<!-- memttl:begin (`memttl policy prompt --append` keeps this up to date) -->"
 END = "<!-- memttl:end -->"
@@ -20,6 +20,18 @@ _MARKER_ALONE = re.compile(rb" {0,3}<!--\s*memttl:(?:begin|end)\b(?:(?!-->).)*--
 _FENCE = re.compile(rb"(?:\s*(?:[-*+>]|[0-9]{1,9}[.)]))*\s*(?P<fence>(?P<sign>[`~])(?P=sign){2,})(?P<info>.*)")
 _END_OF_FENCE = re.compile(rb"[\s>]*(?P<fence>`{3,}|~{3,})\s*")
 _COMMENT = re.compile(rb" {0,3}<!--(?!.*-->)")
+
+
+Deed = Literal["created", "appended", "updated", "removed", "unchanged"]
+
+
+class BlockChange(NamedTuple):
+    """What happens to the file that `target` names; `before` is None for one that is not there yet."""
+
+    target: str
+    deed: Deed
+    before: bytes | None
+    after: bytes
 
 
 class BadMarkers(ValueError):

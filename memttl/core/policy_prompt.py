@@ -27,6 +27,13 @@ class Prompt(NamedTuple):
     tokens: int
 
 
+class Told(NamedTuple):
+    """A policy, and its prompt."""
+
+    policy: Policy
+    prompt: Prompt
+
+
 def make_prompt(policy: Policy) -> Prompt:
     """Write the section for one policy; the same for the same policy, whatever the day."""
     claims = Claims(policy)

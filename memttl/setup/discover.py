@@ -16,6 +16,7 @@ from memttl.setup.clients import CLIENTS, At, Client
 from memttl.setup.configs import Config, read_config
 from memttl.setup.entries import entries, projects_of
 from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System, Trouble, Unread
+from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
 from memttl.setup.look import Seen, look_at
 from memttl.setup.npm import is_there, npm_cache, release_in, servers_in
@@ -53,22 +54,22 @@ def discover(machine: Machine, *, counting: bool = True) -> Discovery:
                 if client.title == "Claude Code" and source.project is None:
                     spots += _of_projects(client, config, machine, looked, unread)
     caches = _caches(machine)
-    spots += _unpointed(caches, spots)
-    found = with_rivals(_found(group, machine, counting=counting) for group in _grouped(spots))
+    spots += _unpointed(caches, spots, machine)
+    found = with_rivals(_found(group, machine, counting=counting) for group in _grouped(spots, machine.system))
     found.sort(key=lambda f: (not f.pointers, not f.entities, not f.exists))
-    return Discovery(tuple(found), tuple(unread), tuple(looked), tuple(caches))
+    return Discovery(tuple(found), tuple(unread), tuple(looked), tuple(caches), machine.system)
 
 
 def pointers_to(discovery: Discovery, memory: Path) -> tuple[Pointer, ...]:
     """Give all places of configs that point at a memory file, whatever links lead there."""
-    wanted = _identity(memory)
-    return tuple(p for f in discovery.found if f.path and _identity(f.path) == wanted for p in f.pointers)
+    return tuple(pointer for found in only_of(discovery, [memory]).found for pointer in found.pointers)
 
 
 def only_of(discovery: Discovery, files: Iterable[Path]) -> Discovery:
     """Give what was found of some memory files only."""
-    wanted = {_identity(path) for path in files}
-    return discovery._replace(found=tuple(f for f in discovery.found if f.path and _identity(f.path) in wanted))
+    wanted = {identity(path, discovery.system) for path in files}
+    is_wanted = [f for f in discovery.found if f.path and identity(f.path, discovery.system) in wanted]
+    return discovery._replace(found=tuple(is_wanted))
 
 
 class _Source(NamedTuple):
@@ -178,33 +179,21 @@ def _caches(machine: Machine) -> list[Path]:
     return [npm_cache(machine, {})]
 
 
-def _unpointed(caches: list[Path], spots: list[_Spot]) -> Iterator[_Spot]:
+def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iterator[_Spot]:
     """Yield the memory files in npx caches that no client points at."""
-    known = {_identity(spot.where.path) for spot in spots if spot.where.path}
+    known = {identity(spot.where.path, machine.system) for spot in spots if spot.where.path}
     for cache in caches:
         for dist in servers_in(cache):
             for name in ("memory.jsonl", "memory.json"):
                 path = dist / name
-                if is_there(path) and _identity(path) not in known:
+                if is_there(path) and identity(path, machine.system) not in known:
                     yield _Spot(None, Where(path, "", dist, release_in(dist)))
 
 
-def _identity(path: Path) -> tuple[object, ...]:
-    """Give what is equal for two names of one file, also where nothing lies there yet."""
-    try:
-        found = os.stat(path)
-        return found.st_dev, found.st_ino
-    except (OSError, ValueError):
-        try:
-            return (os.path.realpath(path),)
-        except (OSError, ValueError):
-            return (str(path),)
-
-
-def _grouped(spots: Iterable[_Spot]) -> list[list[_Spot]]:
+def _grouped(spots: Iterable[_Spot], system: System) -> list[list[_Spot]]:
     groups: dict[tuple[object, ...], list[_Spot]] = {}
     for number, spot in enumerate(spots):
-        key = _identity(spot.where.path) if spot.where.path else ("unknown", number)
+        key = identity(spot.where.path, system) if spot.where.path else ("unknown", number)
         groups.setdefault(key, []).append(spot)
     return list(groups.values())
 

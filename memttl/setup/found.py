@@ -102,3 +102,4 @@ class Discovery(NamedTuple):
     unread: tuple[Unread, ...]
     looked: tuple[Place, ...] = ()
     caches: tuple[Path, ...] = ()
+    system: System = "linux"

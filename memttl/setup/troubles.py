@@ -64,7 +64,8 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
             "Look what is in it:",
             f"memttl report --file {shlex.quote(str(path.with_name('memory.json')))}",
         )
-    if not named and path.name == "memory.json" and seen.exists and not _is_old(where.release):
+    is_read = path.name == "memory.json" and seen.exists and not is_there(path.with_name("memory.jsonl"))
+    if is_read and not named and not _is_old(where.release):
         yield Trouble("legacy", "releases from 2025.9.25 on rename it to memory.jsonl when they start", "Expect that.")
     if seen.is_link:
         real = os.path.realpath(path)
