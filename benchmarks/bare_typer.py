@@ -32,6 +32,19 @@ def _main(*, version: Annotated[bool, typer.Option("--version", help="h")] = Fal
 
 
 @app.command()
+def discover(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
@@ -457,6 +470,36 @@ def check(
 
 @policy_app.command()
 def show(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@policy_app.command()
+def schema(
+    output_file: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="h")] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@policy_app.command()
+def prompt(
+    append: Annotated[str | None, typer.Option("--append", metavar="FILE", help="h")] = None,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="FILE", help="h")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,

@@ -11,6 +11,7 @@ from memttl import __version__
 from memttl.commands import (
     backfill,
     backups,
+    discover,
     doctor,
     explain,
     forget,
@@ -38,6 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.command()(discover.discover)
 app.command()(prune.prune)
 app.command()(report.report)
 app.command()(review.review)

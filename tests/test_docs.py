@@ -75,7 +75,13 @@ def test_every_command_and_option_is_in_the_readme() -> None:
 
 def test_no_option_in_the_readme_is_missing_from_the_commands() -> None:
     real = {o for c in commands().values() for p in c.params for o in (*p.opts, *p.secondary_opts)}
-    foreign = {"--version", "--quiet", "--user"}  # of memttl itself; of pip; of systemctl
+    foreign = {
+        "--version",
+        "--quiet",
+        "--mount",
+        "--memory-path",
+        "--user",
+    }  # of memttl itself; pip; docker; a fork of the server; systemctl
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES))
     assert named <= real | foreign
 

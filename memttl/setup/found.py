@@ -32,7 +32,8 @@ class Pointer(NamedTuple):
 
     `client` is a client's title ("Claude Desktop"), `keys` the way to the server's entry in the config
     (`("mcpServers", "memory")`), `project` the folder for which it holds, None for the whole user. `version` is the
-    release that the config asks for, None where it names none.
+    release that the config asks for, None where it names none. `idle` says why the client does not start it (it is
+    disabled), "" where it does.
     """
 
     client: str
@@ -40,21 +41,27 @@ class Pointer(NamedTuple):
     keys: tuple[str, ...]
     project: Path | None
     version: str | None
+    idle: str = ""
 
 
 class Trouble(NamedTuple):
-    """One thing that is amiss with a memory file or its config, and what to do about it."""
+    """One thing that is amiss with a memory file or its config, and what to do about it.
+
+    `command` is a command to type, where the remedy is one.
+    """
 
     name: str
     problem: str
     remedy: str
+    command: str = ""
 
 
 class Found(NamedTuple):
     """One memory file that a client points at, or that lies where the server keeps its own.
 
-    `path` is None where the config does not say it (`text` has what it says). The counts are None where there is no
-    file, or where it is none of a memory server. `release` is that of the installed server that would read it.
+    `path` is None where the config does not say it; `text` is what it says, "" where it names no file. The counts are
+    None where there is no file, or where it is none of a memory server. `release` is that of the installed server that
+    would read it.
     """
 
     path: Path | None
@@ -77,8 +84,22 @@ class Unread(NamedTuple):
     problem: str
 
 
+class Place(NamedTuple):
+    """A place where a client's config may lie, and whether one is there."""
+
+    client: str
+    config: Path
+    is_there: bool
+
+
 class Discovery(NamedTuple):
-    """All memory files of a machine, those with entities first, and the configs that could not be read."""
+    """All memory files of a machine, those with entities first, and the configs that could not be read.
+
+    `looked` are all places where configs were looked for, in order, `caches` the npx caches that were looked through.
+    """
 
     found: tuple[Found, ...]
     unread: tuple[Unread, ...]
+    looked: tuple[Place, ...] = ()
+    caches: tuple[Path, ...] = ()
+    system: System = "linux"

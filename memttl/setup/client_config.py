@@ -1,0 +1,150 @@
+"""What to write into a client's config so that its server uses another memory file: the smallest piece, ready to paste.
+
+`memttl move` and `memttl init` print it. The config itself is never written: it is the client's, and may hold comments.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+from memttl.setup.clients import CLIENTS, Client
+from memttl.setup.configs import read_config
+from memttl.setup.entries import entries, split, table_at
+from memttl.setup.found import Machine, Pointer
+from memttl.setup.launches import Launch, launch_of
+
+
+def config_with(pointer: Pointer, path: Path) -> str:
+    """Give the piece of the config that `pointer` names, with the memory file at `path` and all else as it is.
+
+    JSON, or TOML where the config is that; "" where the entry is no longer there.
+    """
+    values = read_config(pointer.config).values or {}
+    entry = table_at(values, pointer.keys)
+    launch = _launch(pointer, values)
+    if not entry or launch is None:
+        return ""
+    changed = _changed(entry, launch, str(path))
+    return _toml(pointer.keys, changed) if pointer.config.suffix == ".toml" else _json(pointer.keys, changed)
+
+
+def _launch(pointer: Pointer, values: dict[str, Any]) -> Launch | None:
+    client = next((c for c in CLIENTS if c.title == pointer.client), None)
+    # the words are wanted as they stand in the config, so that no variable is put in
+    machine = Machine("linux", Path(), Path(), {})
+    return _found(client._replace(styles=()), pointer, values, machine) if client else None
+
+
+def _found(client: Client, pointer: Pointer, values: dict[str, Any], machine: Machine) -> Launch | None:
+    for entry in entries(client, values, pointer.keys[:-1], machine, pointer.project):
+        if entry.keys[-1] == pointer.keys[-1]:
+            return launch_of(entry, machine)
+    return None
+
+
+def _changed(entry: dict[str, Any], launch: Launch, path: str) -> dict[str, Any]:
+    """Give an entry with another path, its other keys in their order."""
+    inner = entry["command"] if isinstance(entry.get("command"), dict) else entry  # an old form of Zed
+    inner = _in_words(inner)
+    args = _texts(inner.get("args"))
+    name = (launch.package.variables or ("MEMORY_FILE_PATH",))[0]
+    if launch.how == "container":
+        new = {**inner, "args": _with_mount(args, launch, path)}
+    elif launch.package.argument:
+        new = {**inner, "args": _with_argument(args, launch.package.argument, path)}
+    elif any(f"{name}=" in word for word in args):  # `env NAME=…`, or a shell's script
+        new = {**inner, "args": [_assigned(word, name, path) for word in args]}
+    else:
+        env = inner.get("env")
+        new = {**inner, "env": {**(env if isinstance(env, dict) else {}), name: path}}
+    return {**entry, "command": new} if isinstance(entry.get("command"), dict) else new
+
+
+def _in_words(inner: dict[str, Any]) -> dict[str, Any]:
+    """Give an entry whose command holds all words in one text, or in a list, as command and arguments."""
+    command = inner.get("command")
+    if isinstance(command, str) and " " in command and not inner.get("args"):
+        command = split(command, Machine("linux", Path(), Path(), {}))
+    if not isinstance(command, list) or not command:
+        return inner
+    return {**inner, "command": command[0], "args": [*command[1:], *_texts(inner.get("args"))]}
+
+
+def _assigned(word: str, name: str, path: str) -> str:
+    if word.startswith(f"{name}="):
+        return f"{name}={path}"
+    value = f"{name}={shlex.quote(path)}"
+    return re.sub(rf"""\b{name}=("[^"]*"|'[^']*'|\S*)""", lambda _: value, word)
+
+
+def _texts(args: Any) -> list[str]:
+    return [str(word) for word in args] if isinstance(args, list) else []
+
+
+def _with_argument(args: list[str], argument: str, path: str) -> list[str]:
+    for at, word in enumerate(args):
+        if word.startswith(argument + "="):
+            return [*args[:at], f"{argument}={path}", *args[at + 1 :]]
+        if word == argument:
+            return [*args[: at + 1], path, *args[at + 2 :]]
+    return [*args, argument, path]
+
+
+def _with_mount(args: list[str], launch: Launch, path: str) -> list[str]:
+    """Mount the folder of the new file as /memory, and name the file in there; the other mounts stay."""
+    place = args.index(launch.target) if launch.target in args else len(args)
+    folder, name = path.replace("\\", "/").rpartition("/")[::2]
+    kept = _without_variable(args[:place])
+    return [*kept, "-v", f"{folder}:/memory", "-e", f"MEMORY_FILE_PATH=/memory/{name}", *args[place:]]
+
+
+def _without_variable(args: list[str]) -> list[str]:
+    kept: list[str] = []
+    for word in args:
+        is_value = bool(kept) and kept[-1] in ("-e", "--env") and word.partition("=")[0] == "MEMORY_FILE_PATH"
+        if is_value:
+            kept.pop()
+        elif not word.startswith(("-eMEMORY_FILE_PATH", "--env=MEMORY_FILE_PATH")):
+            kept.append(word)
+    return kept
+
+
+def _json(keys: tuple[str, ...], entry: dict[str, Any]) -> str:
+    nested: Any = entry
+    for key in reversed(keys):
+        nested = {key: nested}
+    return json.dumps(nested, indent=2, ensure_ascii=False) + "\n"
+
+
+def _toml(keys: tuple[str, ...], entry: dict[str, Any]) -> str:
+    tables = {name: value for name, value in entry.items() if isinstance(value, dict)}
+    lines = [f"[{_dotted(keys)}]"]
+    lines += [f"{_key(name)} = {_value(value)}" for name, value in entry.items() if name not in tables]
+    for name, table in tables.items():
+        lines += ["", f"[{_dotted((*keys, name))}]"]
+        lines += [f"{_key(inner)} = {_value(value)}" for inner, value in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _dotted(keys: tuple[str, ...]) -> str:
+    return ".".join(map(_key, keys))
+
+
+def _key(name: str) -> str:
+    is_bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if is_bare else _value(name)
+
+
+def _value(value: Any) -> str:
+    """Write a value of TOML; its basic strings are those of JSON, but for the character DEL."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, (str, bool, int, float)):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value)  # a date: its ISO form is that of TOML

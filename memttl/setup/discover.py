@@ -1,0 +1,229 @@
+"""All memory files that the MCP clients of a machine point at, and those that lie where a server keeps its own.
+
+`memttl discover` shows them, and `settings.py` takes the one that is there; nothing is written, and nothing waits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from memttl.setup.clients import CLIENTS, At, Client
+from memttl.setup.configs import Config, read_config
+from memttl.setup.entries import entries, projects_of
+from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System, Trouble, Unread
+from memttl.setup.identity import identity
+from memttl.setup.launches import launch_of
+from memttl.setup.look import Seen, look_at
+from memttl.setup.npm import is_there, npm_cache, release_in, servers_in
+from memttl.setup.paths import Where, where_of
+from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
+
+_VARIABLE = re.compile(r"\{(\w+)\}")
+
+
+def this_machine(environ: Mapping[str, str]) -> Machine:
+    """Give where the things of this process's user lie."""
+    system: System = "windows" if sys.platform == "win32" else "macos" if sys.platform == "darwin" else "linux"
+    home = environ.get("USERPROFILE" if system == "windows" else "HOME") or os.path.expanduser("~")
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed meanwhile
+        folder = home
+
+    def folder_of(name: str) -> Path | None:
+        return Path(environ[name]) if system == "windows" and environ.get(name) else None
+
+    return Machine(system, Path(home), Path(folder), dict(environ), folder_of("APPDATA"), folder_of("LOCALAPPDATA"))
+
+
+def discover(machine: Machine, *, counting: bool = True) -> Discovery:
+    """Find the memory files of a machine; without `counting` their contents are not read."""
+    looked: list[Place] = []
+    unread: list[Unread] = []
+    spots: list[_Spot] = []
+    for client in CLIENTS:
+        for source in _sources(client, machine):
+            config = _read(client, source, looked, unread)
+            if config.values is not None:
+                spots += _spots(client, source, config, machine)
+                if client.title == "Claude Code" and source.project is None:
+                    spots += _of_projects(client, config, machine, looked, unread)
+    caches = _caches(machine)
+    spots += _unpointed(caches, spots, machine)
+    found = with_rivals(_found(group, machine, counting=counting) for group in _grouped(spots, machine.system))
+    found.sort(key=lambda f: (not f.pointers, not f.entities, not f.exists))
+    return Discovery(tuple(found), tuple(unread), tuple(looked), tuple(caches), machine.system)
+
+
+def pointers_to(discovery: Discovery, memory: Path) -> tuple[Pointer, ...]:
+    """Give all places of configs that point at a memory file, whatever links lead there."""
+    return tuple(pointer for found in only_of(discovery, [memory]).found for pointer in found.pointers)
+
+
+def only_of(discovery: Discovery, files: Iterable[Path]) -> Discovery:
+    """Give what was found of some memory files only."""
+    wanted = {identity(path, discovery.system) for path in files}
+    is_wanted = [f for f in discovery.found if f.path and identity(f.path, discovery.system) in wanted]
+    return discovery._replace(found=tuple(is_wanted))
+
+
+class _Source(NamedTuple):
+    path: Path
+    keys: tuple[str, ...]
+    project: Path | None
+    idle: str = ""
+
+
+class _Spot(NamedTuple):
+    """One server of a config and where it keeps its file; `pointer` is None where no config names it."""
+
+    pointer: Pointer | None
+    where: Where
+    has_bom: bool = False
+
+
+def _sources(client: Client, machine: Machine) -> Iterator[_Source]:
+    """Yield the places of a client's configs: the user's, then those of the folder and of what lies above it."""
+    idle = ""
+    for at in client.user:
+        for path in _paths(at, machine):
+            yield _Source(path, at.keys or client.keys, None, idle)
+            if client.shadow and is_there(path):
+                idle = client.shadow
+    for folder in _project_folders(machine):
+        for name, keys in client.project:
+            yield _Source(folder / name, keys, folder)
+
+
+def _paths(at: At, machine: Machine) -> list[Path]:
+    if machine.system not in at.systems:
+        return []
+    values = _values(machine)
+    for template in at.paths:
+        names = _VARIABLE.findall(template)
+        if all(values.get(name) for name in names):
+            text = _VARIABLE.sub(lambda m: values[m[1]], template)
+            return _globbed(text) if "*" in template else [Path(text)]
+    return []
+
+
+def _values(machine: Machine) -> dict[str, str]:
+    support = machine.home / "Library/Application Support"
+    config = {
+        "linux": machine.environ.get("XDG_CONFIG_HOME") or str(machine.home / ".config"),
+        "macos": str(support),
+        "windows": str(machine.appdata or ""),
+    }[machine.system]
+    places = {"home": machine.home, "config": config, "appdata": machine.appdata, "localappdata": machine.localappdata}
+    return {**machine.environ, **{name: str(place or "") for name, place in places.items()}}
+
+
+def _globbed(text: str) -> list[Path]:
+    import glob
+
+    head, _, tail = text.partition("*")
+    head, _, start = head.rpartition("/")
+    return [Path(path) for path in sorted(glob.glob(f"{glob.escape(head)}/{start}*{tail}"))]
+
+
+def _project_folders(machine: Machine) -> list[Path]:
+    """Give the folder where the user stands and those above it, to the root of the repository, or the home folder."""
+    folders = []
+    for folder in (machine.folder, *machine.folder.parents):
+        if folder == machine.home:
+            break
+        folders.append(folder)
+        if is_there(folder / ".git"):
+            break
+    return folders
+
+
+def _read(client: Client, source: _Source, looked: list[Place], unread: list[Unread]) -> Config:
+    config = read_config(source.path)
+    looked.append(Place(client.title, source.path, config.is_there))
+    if config.is_there and config.values is None:
+        unread.append(Unread(client.title, source.path, config.problem))
+    return config
+
+
+def _of_projects(
+    client: Client, config: Config, machine: Machine, looked: list[Place], unread: list[Unread]
+) -> Iterator[_Spot]:
+    """Yield what the .mcp.json of each project says in which Claude Code has been used, and that is still there."""
+    seen = {place.config for place in looked}
+    for text in projects_of(config.values or {}):
+        for name, keys in client.project:
+            source = _Source(Path(text) / name, keys, Path(text))
+            if source.path not in seen and is_there(source.path):
+                inner = _read(client, source, looked, unread)
+                if inner.values is not None:
+                    yield from _spots(client, source, inner, machine)
+
+
+def _spots(client: Client, source: _Source, config: Config, machine: Machine) -> Iterator[_Spot]:
+    for entry in entries(client, config.values or {}, source.keys, machine, source.project):
+        launch = launch_of(entry, machine)
+        where = where_of(launch, entry, machine) if launch else None
+        if launch and where:
+            idle = entry.idle or source.idle
+            pointer = Pointer(client.title, source.path, entry.keys, entry.project, launch.version, idle)
+            yield _Spot(pointer, where, config.has_bom)
+
+
+def _caches(machine: Machine) -> list[Path]:
+    return [npm_cache(machine, {})]
+
+
+def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iterator[_Spot]:
+    """Yield the memory files in npx caches that no client points at."""
+    known = {identity(spot.where.path, machine.system) for spot in spots if spot.where.path}
+    for cache in caches:
+        for dist in servers_in(cache):
+            for name in ("memory.jsonl", "memory.json"):
+                path = dist / name
+                if is_there(path) and identity(path, machine.system) not in known:
+                    yield _Spot(None, Where(path, "", dist, release_in(dist)))
+
+
+def _grouped(spots: Iterable[_Spot], system: System) -> list[list[_Spot]]:
+    groups: dict[tuple[object, ...], list[_Spot]] = {}
+    for number, spot in enumerate(spots):
+        key = identity(spot.where.path, system) if spot.where.path else ("unknown", number)
+        groups.setdefault(key, []).append(spot)
+    return list(groups.values())
+
+
+def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
+    where = group[0].where
+    seen = look_at(where.path, counting=counting) if where.path else None
+    pointers = tuple(dict.fromkeys(spot.pointer for spot in group if spot.pointer))
+    return Found(
+        path=where.path,
+        text=where.text,
+        pointers=pointers,
+        exists=bool(seen and seen.exists),
+        entities=seen.entities if seen else None,
+        observations=seen.observations if seen else None,
+        size_bytes=seen.size_bytes if seen else None,
+        changed=seen.changed if seen else None,
+        release=where.release,
+        troubles=tuple(_troubles(group, seen, machine)),
+    )
+
+
+def _troubles(group: list[_Spot], seen: Seen | None, machine: Machine) -> Iterator[Trouble]:
+    """Yield what is amiss with one file, once each: two configs may name it by two odd paths."""
+    said = set()
+    for spot in group:
+        pointers = (spot.pointer,) if spot.pointer else ()
+        for trouble in troubles_of(spot.where, seen, pointers, machine):
+            if trouble not in said:
+                said.add(trouble)
+                yield trouble
+    for config, client in dict.fromkeys((s.pointer.config, s.pointer.client) for s in group if s.pointer and s.has_bom):
+        yield bom_of_config(config, client)
