@@ -76,9 +76,9 @@ def _who(job: Job) -> str:
 
 
 def _exec_start(words: tuple[str, ...]) -> str:
-    # a variable is replaced in every word, but $$ is undone only behind the first: with a colon none is replaced
-    colon = ":" if "$" in words[0] else ""
-    return f"ExecStart={colon}{' '.join(quoted(word, is_replaced=not colon) for word in words)}\n"
+    if set(words[0]) & set("\"'\\$"):  # systemd takes no program of such a name, and replaces no $$ in it
+        words = ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
+    return f"ExecStart={' '.join(quoted(word, is_replaced=True) for word in words)}\n"
 
 
 def _environment(job: Job) -> str:
