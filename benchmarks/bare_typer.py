@@ -37,6 +37,29 @@ def _main(
 
 
 @app.command()
+def init(
+    output_path: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="h")] = None,
+    user: Annotated[bool, typer.Option("--user", help="h")] = False,
+    timezone: Annotated[str | None, typer.Option("--timezone", metavar="NAME", help="h")] = None,
+    rules: Annotated[bool | None, typer.Option("--rules/--no-rules", help="h")] = None,
+    scan: Annotated[bool | None, typer.Option("--scan/--no-scan", help="h")] = None,
+    backfill: Annotated[bool | None, typer.Option("--backfill/--no-backfill", help="h")] = None,
+    schedule: Annotated[str | None, typer.Option("--schedule", metavar="KIND", help="h")] = None,
+    replace_policy: Annotated[bool, typer.Option("--replace-policy", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def discover(
     file: File = None,
     policy: PolicyPath = None,
@@ -165,6 +188,27 @@ def search(
     tier: Annotated[list[str] | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
     type_: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="h")] = None,
     verdicts: Annotated[bool, typer.Option("--verdicts", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
+def schedule(
+    kind: Annotated[str | None, typer.Argument(metavar="[systemd|cron|launchd|windows]", help="h")] = None,
+    command: Annotated[str, typer.Argument(metavar="[prune|scan]", help="h")] = "prune",
+    every: Annotated[str | None, typer.Option("--every", metavar="DURATION", help="h")] = None,
+    install: Annotated[bool, typer.Option("--install", help="h")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="h")] = False,
+    system: Annotated[bool, typer.Option("--system", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
     file: File = None,
     policy: PolicyPath = None,
     now: Now = None,

@@ -17,12 +17,14 @@ from memttl.commands import (
     explain,
     forget,
     help,
+    init,
     log,
     policy,
     prune,
     report,
     review,
     scan,
+    schedule,
     search,
     settings,
     undo,
@@ -43,6 +45,7 @@ app = typer.Typer(
     cls=Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.command()(init.init)
 app.command()(discover.discover)
 app.command()(prune.prune)
 app.command()(report.report)
@@ -51,6 +54,7 @@ app.command()(explain.explain)
 app.command()(search.search)
 app.command()(scan.scan)
 app.command()(backfill.backfill)
+app.command()(schedule.schedule)
 app.command()(doctor.doctor)
 app.command("set")(settings.set_)
 app.command()(settings.pin)
