@@ -173,3 +173,29 @@ def test_the_memory_file_is_no_file_of_instructions_however_it_is_called(folder:
     (folder / "empty").write_bytes(b"")
     assert memttl("policy", "prompt", "--append", "empty", "--file", "empty", cwd=folder).returncode == 2
     assert {**tree(folder), "empty": None, ".": None} == {**before, "empty": None, ".": None}
+
+
+def used_by_clients(home: Path, *memories: Path) -> dict[str, str]:
+    """The environment of somebody whose MCP client uses these memory files."""
+    server = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+    servers = {f"memory{i}": {**server, "env": {"MEMORY_FILE_PATH": str(m)}} for i, m in enumerate(memories)}
+    (home / ".cursor").mkdir(parents=True)
+    (home / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    return {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
+
+
+def test_the_policy_beside_the_one_file_that_clients_use_is_in_force_and_said(folder: Path, tmp_path: Path) -> None:
+    env = used_by_clients(tmp_path / "home", folder / "memory.jsonl")
+    ended = memttl("policy", "prompt", env=env)
+    assert "goes after 14 days" in ended.stdout
+    assert ended.stderr.startswith(f"memttl: the memory file is {folder / 'memory.jsonl'}: ")
+    assert memttl("policy", "prompt", "-q", env=env).stderr == ""
+    target = ("-o", folder / "memory.jsonl")
+    assert memttl("policy", "schema", *target, env=env).returncode == 2
+
+
+def test_of_several_files_that_clients_use_none_is_taken_and_that_is_said(folder: Path, tmp_path: Path) -> None:
+    env = used_by_clients(tmp_path / "home", folder / "memory.jsonl", folder / "other.jsonl")
+    ended = memttl("policy", "prompt", env=env)
+    assert (ended.returncode, ended.stdout) == (0, BUILT_IN)
+    assert "which memory file is meant is not clear" in ended.stderr

@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memttl.commands.options import tell
+from memttl.commands.options import Output, tell, warn
+from memttl.commands.printing import say
 from memttl.errors import NoMemoryFile, UsageError
+from memttl.report.text import visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.policy import Policy
     from memttl.settings import Given
 
 
-def named_files(given: Given) -> list[str]:
-    """Give the memory files that are named, if any; no command here needs one.
+def named_files(given: Given, output: Output) -> list[str]:
+    """Give the memory files that are named, or the one that the MCP clients use, if any; no command here needs one.
 
     Raises:
         NoMemoryFile, UsageError: what is wrong with `--file`.
@@ -27,11 +29,20 @@ def named_files(given: Given) -> list[str]:
     from memttl.settings import memory_files
 
     try:
-        return memory_files(given, os.environ)
-    except (NoMemoryFile, UsageError):
+        return memory_files(given, os.environ, tell=lambda text: _tell(text, output))
+    except NoMemoryFile:
         if given.file:
             raise
-        return []
+    except UsageError:  # several are used, or MEMORY_FILE_PATH is relative
+        if given.file:
+            raise
+        warn(["which memory file is meant is not clear, so no policy beside one was read; give --file"], output)
+    return []
+
+
+def _tell(text: str, output: Output) -> None:
+    if not (output.quiet or output.json):
+        say(f"memttl: {visible(text)}")
 
 
 def policy_in_force(given: Given, named: Sequence[str]) -> Policy:

@@ -55,7 +55,7 @@ def check(
 
     output = Output(json, quiet, verbose, color)
     if path is None:
-        found = _in_force(Given(words(file), policy, now))
+        found = _in_force(Given(words(file), policy, now), output)
     else:
         found = read_policy(path, beside=os.path.basename(path) == POLICY_BESIDE)
     rules = plural(len(found.rules), "rule")
@@ -78,7 +78,7 @@ def show(
     from memttl.settings import Given
 
     output = Output(json, quiet, verbose, color)
-    found = _in_force(Given(words(file), policy, now))
+    found = _in_force(Given(words(file), policy, now), output)
     _print(found, output, policy_toml(found))
     return ExitCode.OK
 
@@ -120,7 +120,7 @@ def _write_schema(target: str, text: str, given: Given) -> None:
 
     if not target:
         raise UsageError("--output was given an empty path; nothing was done.", hint="Name a file.")
-    check_target(target, *protected(given, named_files(given)))
+    check_target(target, *protected(given, named_files(given, Output(quiet=True))))
     refuse_other_file(target)
     write_output(target, text, mode=0o666)
 
@@ -128,8 +128,8 @@ def _write_schema(target: str, text: str, given: Given) -> None:
 app.command()(policy_prompt.prompt)
 
 
-def _in_force(given: Given) -> Policy:
-    return policy_in_force(given, named_files(given))
+def _in_force(given: Given, output: Output) -> Policy:
+    return policy_in_force(given, named_files(given, output))
 
 
 def _print(policy: Policy, output: Output, text: str) -> None:

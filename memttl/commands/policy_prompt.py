@@ -47,7 +47,7 @@ def prompt(
 
     output, given = Output(json, quiet, verbose, color), Given(words(file), policy, now)
     _check(append, remove, dry_run=dry_run)
-    named = named_files(given)
+    named = named_files(given, output)
     told = None if remove is not None else _told(given, named, output)  # taking it out needs no policy
     change = _change(append, remove, told, protected(given, named))
     if change and not dry_run:
