@@ -33,6 +33,8 @@ ENVIRONMENT = {
     "MEMTTL_STATE_DIR": "The folder for ledger, audit log and backups, instead of beside the memory file.",
     "MEMTTL_NOW": "The instant to judge as of, where no --now is given.",
     "MEMTTL_LOG": "A file to which diagnostics are added.",
+    "TZ": "The time zone that `memttl init` writes into a policy, before the system's own.",
+    "PYTHONPATH": "Where memttl is run from a folder: a schedule takes it over.",
     "NO_COLOR": "When set and not empty: no colour, unless --color is given.",
     "TERM": "`dumb` means neither colour nor progress.",
     "COLUMNS": "The width of tables, instead of the terminal's.",

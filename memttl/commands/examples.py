@@ -89,7 +89,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "discover": (("memttl discover", "The memory files that the MCP clients of this machine point at."),),
     "init": (
         ("memttl init", "The first steps: find the file, propose a policy, show what it would do."),
-        ("memttl init --dry-run", "The same without a question, with the policy's text; nothing is written."),
+        (
+            "memttl init --user --dry-run",
+            "The policy that it would write for all of your memory files.",
+        ),
     ),
     "move": (("memttl move ~/memory/memory.jsonl", "Take the memory file and all that memttl keeps of it there."),),
     "schedule": (("memttl schedule systemd", "A timer for a daily prune, printed and not installed."),),
