@@ -74,9 +74,9 @@ def _schedule_kind(planned: Draft, answers: Answers) -> Kind | None:
     from memttl.core.schedule import KINDS
 
     told = answers.schedule
-    # each run of a plan past a limit would be refused
-    if told is None and _is_sound(planned) and not planned.forecasts[0].plan.refusals:
-        told = ask_schedule(KINDS, _own_scheduler()) if answers.asks else _own_scheduler()
+    # a nightly removal is never what a plain --yes means; and each run of a plan past a limit would be refused
+    if told is None and answers.asks and _is_sound(planned) and not planned.forecasts[0].plan.refusals:
+        told = ask_schedule(KINDS, _own_scheduler())
     return next((kind for kind in KINDS if kind == told), None)
 
 
