@@ -58,18 +58,21 @@ def render_end(outcome: InitOutcome) -> str:
     lines = [line for step in outcome.steps for line in (_done_words(step), *(f"   {d}" for d in step.detail))]
     if outcome.kept:
         lines.append(f"The policy of before lies in {outcome.kept}.")
-    return "".join(visible(line) + "\n" for line in (*(lines or ["All is in place already."]), *_next_lines(draft)))
+    return "".join(visible(line) + "\n" for line in (*(lines or ["All is in place already."]), *_next_lines(outcome)))
 
 
 def _done_words(step: Step) -> str:
     return f"Done: {step.words}." if step.done else f"Not done: {step.words}."
 
 
-def _next_lines(draft: Draft) -> Iterator[str]:
+def _next_lines(outcome: InitOutcome) -> Iterator[str]:
+    draft = outcome.draft
     named = f" --file {draft.file}" if draft.file else ""
     yield ""
     yield f"Next: `memttl prune --dry-run{named}` shows what would go, `memttl explain{named}` why each stays or goes."
     yield "`memttl policy prompt --append CLAUDE.md` teaches your assistant to write what can expire."
+    if draft.file and "schedule" not in {step.name for step in outcome.steps}:
+        yield f"`memttl schedule systemd --install{named}` prunes it every night (or cron, launchd, windows)."
 
 
 def _file_lines(draft: Draft) -> Iterator[str]:
