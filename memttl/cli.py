@@ -15,6 +15,7 @@ from memttl.commands import (
     explain,
     forget,
     log,
+    move,
     policy,
     prune,
     report,
@@ -53,6 +54,7 @@ app.command()(undo.undo)
 app.add_typer(backups.app, name="backups")
 app.add_typer(log.app, name="log")
 app.command()(forget.forget)
+app.command()(move.move)
 app.add_typer(policy.app, name="policy")
 
 
