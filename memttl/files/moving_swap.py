@@ -12,15 +12,15 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from memttl.core.merge import is_whole, merge
+from memttl.core.merge import is_whole
 from memttl.errors import NoPermission
 from memttl.files import versions
-from memttl.files.commit import Change
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
-from memttl.files.snapshot import Snapshot, identity, read_once, read_settled
+from memttl.files.moving_merge import BringIn, put_newer, write_in
+from memttl.files.snapshot import Snapshot, identity, read_once
 from memttl.files.state import refusal
 from memttl.files.swap import (
     Attempt,
@@ -33,26 +33,14 @@ from memttl.files.swap import (
     keep_old,
     lease,
     old_one_came_out,
-    serve_who_waits,
     watch,
 )
-from memttl.files.syscalls import exchange, holds_read_lease, lease_break_s
+from memttl.files.syscalls import holds_read_lease, lease_break_s
 from memttl.files.writing import Session
 
 _PAUSE_S = 0.001
 _WRITTEN_S = 0.5  # how long a writer is waited for that was held while it opened the old file
 _NO_JOURNAL = versions.Journal("", 0, "", "")
-BringIn = Callable[[bytes, bytes, bytes], bytes]  # base, what a stranger made of it, today's new file -> new file
-
-
-def three_ways(base: bytes, theirs: bytes, live: bytes) -> bytes:
-    """Bring in all that a stranger changed: at the old place lay the memory itself."""
-    return merge(base, theirs, live)
-
-
-def additions(base: bytes, theirs: bytes, live: bytes) -> bytes:
-    """Bring in what a stranger added, and take nothing away: a server may have begun an empty memory there."""
-    return merge(base, merge(b"", theirs, base), live)
 
 
 @dataclass(slots=True)
@@ -62,29 +50,6 @@ class _LinkAttempt(Attempt):
     @property
     def swap_name(self) -> str:
         return self.link
-
-
-def write_in(new: Session, base: bytes, theirs: bytes, bring_in: BringIn, begin: dict[str, Any]) -> bool:
-    """Bring a version of the old file into the new one through the whole write path; say whether that changed it.
-
-    Raises:
-        MemttlError: as `Session.write`.
-    """
-    run = os.urandom(4).hex()
-
-    def make() -> tuple[Change, Snapshot] | None:
-        snapshot, _ = read_settled(new.state.memory, _looks_whole, proven=True)
-        merged = bring_in(base, theirs, snapshot.data)
-        if merged == snapshot.data:
-            return None
-        digests = {"file_digest": snapshot.digest, "new_digest": snapshot._replace(data=merged).digest}
-        return Change(run, merged, {**begin, **digests}, list, versions.short_digest(merged)), snapshot
-
-    return new.write(make) is not None
-
-
-def _looks_whole(data: bytes) -> tuple[None, bool]:
-    return None, not is_whole(data, b"")
 
 
 class Taken(NamedTuple):
@@ -153,7 +118,7 @@ class Taking:
             return held
         self._merged += 1
         if self.new.rung is Rung.LEASES:
-            self._put(held, data, leased=-1)
+            put_newer(self.new, self.run, held, data, leased=-1)
         else:
             write_in(
                 self.new, self.base, theirs, self.bring_in, {"command": "recover", "from": str(self.old.state.memory)}
@@ -169,29 +134,7 @@ class Taking:
                 self._merged += made != data
                 data = made
         if data != held.data:
-            self._put(held, data, leased=leased)
-
-    def _put(self, held: Snapshot, data: bytes, *, leased: int) -> None:
-        """Put a newer version in the new file's place, in one step; what it replaces is left for the next look."""
-        new, name = self.new, self.new.state.memory.name
-        journal = versions.Journal(
-            self.run, new.next_number(), versions.short_digest(held.data), versions.short_digest(data)
-        )
-        versions.write_base(new.beside, held)
-        live = new.memory.open(name, READ) if leased < 0 else os.dup(leased)
-        swap_name = journal.name(versions.SWAP)
-        try:
-            os.close(versions.write_version(new.beside, swap_name, data, held, live=live, sync=False))
-            exchange(new.beside, swap_name, new.memory, name)
-            came = new.beside.stat(swap_name)
-            if (came.st_dev, came.st_ino) != (held.stat.st_dev, held.stat.st_ino):
-                exchange(new.beside, swap_name, new.memory, name)
-                raise Changed(new.state.memory)
-        finally:
-            os.close(live)
-        if leased >= 0:  # whoever opened the new file by the link meanwhile waits for the version that was replaced
-            waiting = Attempt(new.memory, name, new.beside, journal, held, -1, leased)
-            serve_who_waits(waiting)
+            put_newer(self.new, self.run, held, data, leased=leased)
 
     def _next_link(self) -> str:
         """Make a link to the new file in the old state folder; what comes out of the old place will have its name."""

@@ -18,7 +18,8 @@ from memttl.files.before_run import settled
 from memttl.files.checkup import Place, rung_of
 from memttl.files.ladder import Rung, WritePath
 from memttl.files.moving_archive import archive_step, carry_archive
-from memttl.files.moving_carry import Carried, Carrying, bring_back, carry, remove_old_link, resume
+from memttl.files.moving_carry import Carried, Carrying, bring_back, carry, resume
+from memttl.files.moving_late import remove_old_link
 from memttl.files.moving_places import Places, places_of_move, reader_of, refuse_state
 from memttl.files.moving_policy import carry_policy, drop_policy, policy_step
 from memttl.files.moving_state import drop_state
