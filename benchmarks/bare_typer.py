@@ -17,7 +17,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="h")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="h")]
 Color = Annotated[bool | None, typer.Option("--color/--no-color", help="h")]
 
-app = typer.Typer(help="h", rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(help="h", rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
 log_app = typer.Typer(help="h", rich_markup_mode=None)
 app.add_typer(log_app, name="log")
 backups_app = typer.Typer(help="h", rich_markup_mode=None)
@@ -27,8 +27,26 @@ app.add_typer(policy_app, name="policy")
 
 
 @app.callback(invoke_without_command=True)
-def _main(*, version: Annotated[bool, typer.Option("--version", help="h")] = False) -> None:
+def _main(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="h")] = False,
+    install_completion: Annotated[str | None, typer.Option("--install-completion", metavar="[SHELL]", help="h")] = None,
+    show_completion: Annotated[str | None, typer.Option("--show-completion", metavar="[SHELL]", help="h")] = None,
+) -> None:
     pass
+
+
+@app.command()
+def discover(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
 
 
 @app.command()
@@ -460,6 +478,43 @@ def show(
     quiet: Quiet = False,
     verbose: Verbose = False,
     color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@policy_app.command()
+def schema(
+    output_file: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="h")] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@policy_app.command()
+def prompt(
+    append: Annotated[str | None, typer.Option("--append", metavar="FILE", help="h")] = None,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="FILE", help="h")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command("help")
+def help_(
+    command: Annotated[list[str] | None, typer.Argument(metavar="[COMMAND]...", help="h")] = None,
 ) -> None:
     """Do nothing."""
 

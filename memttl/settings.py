@@ -9,10 +9,10 @@ import contextlib
 import glob
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.core.dates import DateReader, read_instant
 from memttl.core.policy import Policy
@@ -21,6 +21,9 @@ from memttl.core.zones import in_zone
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
 from memttl.policies import POLICY_BESIDE, find_policy, lies_beside, own_policy, policies_beside
 from memttl.setup.moved import move_words
+
+if TYPE_CHECKING:  # imported in the functions: a run that names its file needs none of it
+    from memttl.setup.found import Found
 
 
 class Given(NamedTuple):
@@ -58,12 +61,16 @@ class Settings(NamedTuple):
         return in_zone(self.now, self.policy.zone)
 
 
-def memory_files(given: Given, environ: Mapping[str, str]) -> list[str]:
+def memory_files(
+    given: Given, environ: Mapping[str, str], *, tell: Callable[[str], None] = lambda _: None
+) -> list[str]:
     """Give the memory files that are meant, as named, each once: `--file`, else MEMTTL_FILE, else MEMORY_FILE_PATH.
 
+    Where none is named, it is the one that the MCP clients of this machine use; `tell` is told which that is.
+
     Raises:
-        UsageError: MEMORY_FILE_PATH is relative, which the server reads against its own folder.
-        NoMemoryFile: none is named anywhere.
+        UsageError: MEMORY_FILE_PATH is relative, which the server reads against its own folder; or several are used.
+        NoMemoryFile: none is named, and none is used.
     """
     if given.file:
         names = [name for text in given.file for name in expand(text, "--file")]
@@ -72,11 +79,40 @@ def memory_files(given: Given, environ: Mapping[str, str]) -> list[str]:
     elif environ.get("MEMORY_FILE_PATH"):
         names = [_server_path(environ["MEMORY_FILE_PATH"])]
     else:
-        raise NoMemoryFile(
-            "No memory file is named: there is no --file, and MEMTTL_FILE and MEMORY_FILE_PATH are not set.",
-            hint="Give --file PATH: the MEMORY_FILE_PATH in your MCP client's config names it.",
-        )
+        names = [_discovered(environ, tell)]
     return list({_real(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _discovered(environ: Mapping[str, str], tell: Callable[[str], None]) -> str:
+    found, who = _the_one(environ)
+    tell(f"the memory file is {found.path}: {who}")
+    return str(found.path)
+
+
+def _the_one(environ: Mapping[str, str]) -> tuple[Found, str]:
+    """Look for the one memory file of this machine; give it, and the words for who points at it."""
+    from memttl.setup.choice import the_one, who_names  # here: a run that names its file needs none of this
+    from memttl.setup.discover import discover, this_machine
+
+    found = the_one(discover(this_machine(environ), counting=False))
+    return found, who_names(found)
+
+
+def is_named(given: Given, environ: Mapping[str, str]) -> bool:
+    """Say whether the user has named a memory file, so that none is looked for."""
+    return bool(given.file or environ.get("MEMTTL_FILE") or environ.get("MEMORY_FILE_PATH"))
+
+
+def why_it_is_meant(given: Given, environ: Mapping[str, str]) -> str:
+    """Say who points at a memory file that nobody named, as a sentence; "" where the user has named it.
+
+    Raises:
+        MemttlError: as `memory_files`.
+    """
+    if is_named(given, environ):
+        return ""
+    who = _the_one(environ)[1]
+    return f"{who[0].upper()}{who[1:]}."
 
 
 def _real(path: str) -> str:

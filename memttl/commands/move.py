@@ -37,7 +37,7 @@ def move(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Take the memory file and its state to another place. Example: memttl move ~/memory/ --no-link"""
+    """Take the memory file, its state and its policy to another place."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.move import move_document, render, returned_words
     from memttl.settings import Given
@@ -71,8 +71,10 @@ def _refuse_clashes(new: str, given: Given) -> None:
     Raises:
         UsageError: NEW is no folder, or two of the files have one name.
     """
-    from memttl.settings import memory_files
+    from memttl.settings import is_named, memory_files
 
+    if not is_named(given, os.environ):
+        return  # then it is one
     names = [os.path.basename(os.path.realpath(name)) for name in memory_files(given, os.environ)]
     if len(names) < 2:
         return

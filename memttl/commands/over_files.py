@@ -15,7 +15,7 @@ from memttl.core.progress import Progress, no_progress
 from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, IsArchive, MemttlError, NoMemoryFile
 from memttl.report.documents import SCHEMA, error_document, of_files, to_text
 from memttl.report.text import visible
-from memttl.settings import Given, Settings, memory_files, resolve
+from memttl.settings import Given, Settings, memory_files, resolve, why_it_is_meant
 
 R = TypeVar("R")
 Resolver = Callable[[str, Given, Mapping[str, str], datetime], Settings]
@@ -58,7 +58,7 @@ def over_files(
     is to be kept. An archive that a glob has met beside others is passed over where the use case refuses archives: it
     is no error that `*.jsonl` meets one.
     """
-    names = memory_files(given, os.environ)
+    names = memory_files(given, os.environ, tell=lambda words: _tell(words, output))
     with _progress(output) as progress:
 
         def act(name: str) -> R:
@@ -75,6 +75,12 @@ def over_files(
                 raise
 
         return _each(names, output, faces, progress, result_of)
+
+
+def _tell(words: str, output: Output) -> None:
+    """Say which memory file was looked up; the document of --json names it as its `file`."""
+    if not (output.quiet or output.json):
+        say(f"memttl: {visible(words)}")
 
 
 def _is_named(name: str, given: Given) -> bool:
@@ -178,6 +184,7 @@ def _one(
         if name not in e.message:
             e.message = f"{name}: {e.message}"
         if isinstance(e, NoMemoryFile) and settings is not None:
+            e.message = f"{e.message} {why_it_is_meant(given, os.environ)}".rstrip()
             from memttl.files.kept_backups import words_for_missing  # here: a file is seldom missing
 
             e.hint = words_for_missing(settings.memory, settings.state_elsewhere, settings.named) or e.hint

@@ -1,4 +1,7 @@
-"""`memttl policy check` and `memttl policy show`: is it valid, and what is in force."""
+"""`memttl policy check`, `show` and `schema`: is it valid, what is in force, and what may stand in it.
+
+`memttl policy prompt` has a module of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, tell, warn, words
-from memttl.commands.printing import put
+from memttl.commands import policy_prompt
+from memttl.commands.groups import Group
+from memttl.commands.in_force import named_files, policy_in_force, protected
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
+from memttl.commands.printing import put, say
 from memttl.core.wording import plural
-from memttl.errors import ExitCode, NoMemoryFile, UsageError
+from memttl.errors import ExitCode, UsageError
 from memttl.report.text import visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.policy import Policy
+    from memttl.settings import Given
 
-app = typer.Typer(help="Validate the policy, and show what is in force.", rich_markup_mode=None)
+app = typer.Typer(
+    help="Validate the policy, show what is in force, and tell editors and assistants of it.",
+    rich_markup_mode=None,
+    cls=Group,
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -38,12 +49,13 @@ def check(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Validate a policy and name all its problems at once. Example: memttl policy check memttl.toml"""
+    """Validate a policy and name all its problems at once."""
     from memttl.policies import POLICY_BESIDE, read_policy
+    from memttl.settings import Given
 
     output = Output(json, quiet, verbose, color)
     if path is None:
-        found = _in_force(file, policy, now)
+        found = _in_force(Given(words(file), policy, now))
     else:
         found = read_policy(path, beside=os.path.basename(path) == POLICY_BESIDE)
     rules = plural(len(found.rules), "rule")
@@ -61,33 +73,63 @@ def show(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Show the policy in force, and where each value came from. Example: memttl policy show --file memory.jsonl"""
+    """Show the policy in force, and where each value came from."""
     from memttl.core.policy_show import policy_toml
+    from memttl.settings import Given
 
     output = Output(json, quiet, verbose, color)
-    found = _in_force(file, policy, now)
+    found = _in_force(Given(words(file), policy, now))
     _print(found, output, policy_toml(found))
     return ExitCode.OK
 
 
-def _in_force(file: list[str] | None, policy: str | None, now: str | None) -> Policy:
-    """The policy commands need no memory file; where one is named (the first counts), the policy beside it does."""
-    from memttl.policies import POLICY_BESIDE, find_policy
-    from memttl.settings import Given, memory_files, read_now
+@app.command()
+def schema(
+    output_file: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to this file.")
+    ] = None,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Print the JSON Schema of a policy, for editors."""
+    from memttl.core.policy_schema import policy_schema
+    from memttl.report.documents import to_text
+    from memttl.report.policy_json import schema_document
+    from memttl.settings import Given
 
-    given = Given(words(file), policy, now)
-    named = None
-    try:
-        named = memory_files(given, os.environ)[0]
-    except (NoMemoryFile, UsageError):
-        if file:
-            raise
-    found = find_policy(named, given.policy, os.environ)
-    if now is not None:
-        read_now(now, found)
-    if named is None and os.path.lexists(POLICY_BESIDE) and found.where != POLICY_BESIDE:
-        tell([f"no memory file is named, so the {POLICY_BESIDE} in this folder was not read; name it, or give --file"])
-    return found
+    found = policy_schema()
+    target = None if output_file in ("-", "/dev/stdout") else output_file
+    if target is not None:
+        _write_schema(target, to_text(found), Given(words(file), policy, now))
+    if json or target is None:
+        put(to_text(schema_document(found, target) if json else found))
+    elif not quiet:
+        say(f"Wrote {visible(target)}. In a policy beside it, the first line names it, with an empty line below:")
+        say(f"#:schema ./{visible(os.path.basename(target))}")
+    return ExitCode.OK
+
+
+def _write_schema(target: str, text: str, given: Given) -> None:
+    from memttl.files.output_file import check_target, write_output
+    from memttl.files.schema_file import refuse_other_file
+
+    if not target:
+        raise UsageError("--output was given an empty path; nothing was done.", hint="Name a file.")
+    check_target(target, *protected(given, named_files(given)))
+    refuse_other_file(target)
+    write_output(target, text, mode=0o666)
+
+
+app.command()(policy_prompt.prompt)
+
+
+def _in_force(given: Given) -> Policy:
+    return policy_in_force(given, named_files(given))
 
 
 def _print(policy: Policy, output: Output, text: str) -> None:

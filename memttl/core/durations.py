@@ -38,6 +38,15 @@ class Duration(NamedTuple):
         words = [f"{n} {unit}{'s' if n != 1 else ''}" for n, unit in parts if n]
         return " ".join(words) or "0 days"
 
+    @property
+    def short(self) -> str:
+        """The same as one writes it in a policy: `1y6mo`, `30d`, `never`."""
+        if self.is_never:
+            return "never"
+        years, months = divmod(self.months, 12)
+        parts = [(years, "y"), (months, "mo"), (self.days, "d"), (self.hours, "h")]
+        return "".join(f"{n}{unit}" for n, unit in parts if n) or "0d"
+
 
 NEVER = Duration(is_never=True)
 

@@ -95,6 +95,12 @@ def weight_of_graph_frame(*, has_entities: bool, has_relations: bool) -> Weight:
     return Weight(whole.characters - commas - 1, whole.cents - commas * _MARK - _LINE_END)
 
 
+def weight_of_text(text: str) -> Weight:
+    """Weigh a text of its own, which is not part of a graph."""
+    whole = _weigh(text.encode("utf-8", "backslashreplace"), indent=0)
+    return _weight((whole.characters - 2, whole.cents - _MARK - _LINE_END))  # no comma and no line end behind it
+
+
 def tokens_of(cents: int) -> int:
     """Round a sum of hundredths to tokens."""
     return (cents + 50) // 100

@@ -18,14 +18,16 @@ from memttl.files.state import FOLDER, sync_folder
 _HINT = "Name another file."
 
 
-def check_target(target: str, files: Iterable[Path], folders: Iterable[Path]) -> None:
+def check_target(target: str, files: Iterable[Path], folders: Iterable[Path], *, option: str = "--output") -> None:
     """Refuse a file that may not be written over: one of `files`, which memttl reads, or one in its own `folders`.
+
+    `option` is the one that names it.
 
     Raises:
         UsageError: which it is.
     """
     if os.path.isdir(target) or target.endswith(("/", os.sep)):
-        raise UsageError(f"{target} is a folder; nothing was done.", hint="Name a file with --output.")
+        raise UsageError(f"{target} is a folder; nothing was done.", hint=f"Name a file with {option}.")
     real = Path(os.path.realpath(target))
     if FOLDER in real.parts or any(real.is_relative_to(os.path.realpath(folder)) for folder in folders):
         raise UsageError(f"{target} lies where memttl keeps its own state; nothing was done.", hint=_HINT)
@@ -56,14 +58,19 @@ def write_output(target: str, text: str, *, mode: int) -> None:
             with open(target, "wb") as f:
                 f.write(data)
         else:
-            _replace(os.path.realpath(target), data, mode)
+            replace_file(os.path.realpath(target), data, mode)
     except BrokenPipeError:
         return
     except OSError as e:
-        raise _refusal(e, target) from None
+        raise refusal(e, target) from None
 
 
-def _replace(real: str, data: bytes, mode: int) -> None:
+def replace_file(real: str, data: bytes, mode: int) -> None:
+    """Write the file at `real` (links resolved) whole or not at all; `mode` is that of a new one.
+
+    Raises:
+        OSError: it cannot be written; then what was there is as it was.
+    """
     if os.path.islink(real):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     before = os.stat(real) if os.path.exists(real) else None
@@ -96,7 +103,8 @@ def _own(part: str, before: os.stat_result) -> None:
     os.chmod(part, stat.S_IMODE(before.st_mode) & 0o777)
 
 
-def _refusal(e: OSError, target: str) -> MemttlError:
+def refusal(e: OSError, target: str) -> MemttlError:
+    """Say why the user's file cannot be written."""
     message = f"{target} cannot be written ({e.strerror or e}); what was there is as it was."
     if isinstance(e, PermissionError):
         return NoPermission(message, hint="Name a file that may be written, in a folder that may be written.")

@@ -1,4 +1,4 @@
-"""The effective policy as one JSON document."""
+"""The effective policy as one JSON document, and the schema of policies in one."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def policy_document(policy: Policy) -> dict[str, Any]:
         "warnings": list(policy.warnings),
         "values": [{"table": v.table, "key": v.key, "value": v.text, "source": v.source} for v in values],
     }
+
+
+def schema_document(schema: dict[str, Any], written: str | None) -> dict[str, Any]:
+    """Give the JSON Schema of policies, and the file that it was written to."""
+    return {"schema": SCHEMA, "policy_schema": schema, "file": written}

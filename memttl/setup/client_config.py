@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 from memttl.setup.clients import CLIENTS, Client
 from memttl.setup.configs import read_config
-from memttl.setup.entries import entries, table_at
+from memttl.setup.entries import entries, split, table_at
 from memttl.setup.found import Machine, Pointer
 from memttl.setup.launches import Launch, launch_of
 
@@ -47,15 +49,36 @@ def _found(client: Client, pointer: Pointer, values: dict[str, Any], machine: Ma
 def _changed(entry: dict[str, Any], launch: Launch, path: str) -> dict[str, Any]:
     """Give an entry with another path, its other keys in their order."""
     inner = entry["command"] if isinstance(entry.get("command"), dict) else entry  # an old form of Zed
+    inner = _in_words(inner)
+    args = _texts(inner.get("args"))
+    name = (launch.package.variables or ("MEMORY_FILE_PATH",))[0]
     if launch.how == "container":
-        new = {**inner, "args": _with_mount(_texts(inner.get("args")), launch, path)}
+        new = {**inner, "args": _with_mount(args, launch, path)}
     elif launch.package.argument:
-        new = {**inner, "args": _with_argument(_texts(inner.get("args")), launch.package.argument, path)}
+        new = {**inner, "args": _with_argument(args, launch.package.argument, path)}
+    elif any(f"{name}=" in word for word in args):  # `env NAME=…`, or a shell's script
+        new = {**inner, "args": [_assigned(word, name, path) for word in args]}
     else:
         env = inner.get("env")
-        name = (launch.package.variables or ("MEMORY_FILE_PATH",))[0]
         new = {**inner, "env": {**(env if isinstance(env, dict) else {}), name: path}}
-    return {**entry, "command": new} if inner is not entry else new
+    return {**entry, "command": new} if isinstance(entry.get("command"), dict) else new
+
+
+def _in_words(inner: dict[str, Any]) -> dict[str, Any]:
+    """Give an entry whose command holds all words in one text, or in a list, as command and arguments."""
+    command = inner.get("command")
+    if isinstance(command, str) and " " in command and not inner.get("args"):
+        command = split(command, Machine("linux", Path(), Path(), {}))
+    if not isinstance(command, list) or not command:
+        return inner
+    return {**inner, "command": command[0], "args": [*command[1:], *_texts(inner.get("args"))]}
+
+
+def _assigned(word: str, name: str, path: str) -> str:
+    if word.startswith(f"{name}="):
+        return f"{name}={path}"
+    value = f"{name}={shlex.quote(path)}"
+    return re.sub(rf"""\b{name}=("[^"]*"|'[^']*'|\S*)""", lambda _: value, word)
 
 
 def _texts(args: Any) -> list[str]:

@@ -15,11 +15,13 @@ from typing import NamedTuple
 from memttl.setup.clients import CLIENTS, At, Client
 from memttl.setup.configs import Config, read_config
 from memttl.setup.entries import entries, projects_of
-from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System, Unread
+from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System, Trouble, Unread
+from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
-from memttl.setup.look import look_at
-from memttl.setup.npm import is_there, npm_cache, release_in, servers_in
+from memttl.setup.look import Seen, look_at
+from memttl.setup.npm import global_folders, is_there, npm_cache, npx_modules, release_in, servers_in
 from memttl.setup.paths import Where, where_of
+from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
 
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
@@ -52,16 +54,22 @@ def discover(machine: Machine, *, counting: bool = True) -> Discovery:
                 if client.title == "Claude Code" and source.project is None:
                     spots += _of_projects(client, config, machine, looked, unread)
     caches = _caches(machine)
-    spots += _unpointed(caches, spots)
-    found = [_found(group, counting=counting) for group in _grouped(spots, machine)]
+    spots += _unpointed(caches, spots, machine)
+    found = with_rivals(_found(group, machine, counting=counting) for group in _grouped(spots, machine.system))
     found.sort(key=lambda f: (not f.pointers, not f.entities, not f.exists))
-    return Discovery(tuple(found), tuple(unread), tuple(looked), tuple(caches))
+    return Discovery(tuple(found), tuple(unread), tuple(looked), tuple(caches), machine.system)
 
 
 def pointers_to(discovery: Discovery, memory: Path) -> tuple[Pointer, ...]:
     """Give all places of configs that point at a memory file, whatever links lead there."""
-    wanted = _identity(memory)
-    return tuple(p for f in discovery.found if f.path and _identity(f.path) == wanted for p in f.pointers)
+    return tuple(pointer for found in only_of(discovery, [memory]).found for pointer in found.pointers)
+
+
+def only_of(discovery: Discovery, files: Iterable[Path]) -> Discovery:
+    """Give what was found of some memory files only."""
+    wanted = {identity(path, discovery.system) for path in files}
+    is_wanted = [f for f in discovery.found if f.path and identity(f.path, discovery.system) in wanted]
+    return discovery._replace(found=tuple(is_wanted))
 
 
 class _Source(NamedTuple):
@@ -81,15 +89,17 @@ class _Spot(NamedTuple):
 
 def _sources(client: Client, machine: Machine) -> Iterator[_Source]:
     """Yield the places of a client's configs: the user's, then those of the folder and of what lies above it."""
-    idle = ""
+    idle, own = "", set()
     for at in client.user:
         for path in _paths(at, machine):
+            own.add(path)
             yield _Source(path, at.keys or client.keys, None, idle)
             if client.shadow and is_there(path):
                 idle = client.shadow
     for folder in _project_folders(machine):
         for name, keys in client.project:
-            yield _Source(folder / name, keys, folder)
+            if folder / name not in own:  # in the home folder, ~/.cursor/mcp.json is the user's
+                yield _Source(folder / name, keys, folder)
 
 
 def _paths(at: At, machine: Machine) -> list[Path]:
@@ -124,14 +134,12 @@ def _globbed(text: str) -> list[Path]:
 
 
 def _project_folders(machine: Machine) -> list[Path]:
-    """Give the folder where the user stands and those above it, to the root of the repository, or the home folder."""
-    folders = []
-    for folder in (machine.folder, *machine.folder.parents):
-        if folder == machine.home:
+    """Give the folder where the user stands and those above it, to the root of the repository, or below the home."""
+    home, folders = identity(machine.home, machine.system), [machine.folder]
+    for folder in machine.folder.parents:
+        if is_there(folders[-1] / ".git") or home in (identity(f, machine.system) for f in (folders[-1], folder)):
             break
         folders.append(folder)
-        if is_there(folder / ".git"):
-            break
     return folders
 
 
@@ -171,49 +179,49 @@ def _caches(machine: Machine) -> list[Path]:
     return [npm_cache(machine, {})]
 
 
-def _unpointed(caches: list[Path], spots: list[_Spot]) -> Iterator[_Spot]:
-    """Yield the memory files in npx caches that no client points at."""
-    known = {_identity(spot.where.path) for spot in spots if spot.where.path}
-    for cache in caches:
-        for dist in servers_in(cache):
-            for name in ("memory.jsonl", "memory.json"):
-                path = dist / name
-                if is_there(path) and _identity(path) not in known:
-                    yield _Spot(None, Where(path, "", dist, release_in(dist)))
+def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iterator[_Spot]:
+    """Yield the memory files in npx caches and beside global installations that no client points at."""
+    known = {identity(spot.where.path, machine.system) for spot in spots if spot.where.path}
+    modules = [*(folder for cache in caches for folder in npx_modules(cache)), *global_folders(machine)]
+    for path in (dist / name for dist in servers_in(modules) for name in ("memory.jsonl", "memory.json")):
+        if is_there(path) and identity(path, machine.system) not in known:
+            yield _Spot(None, Where(path, "", path.parent, release_in(path.parent)))
 
 
-def _identity(path: Path) -> tuple[object, ...]:
-    """Give what is equal for two names of one file, also where nothing lies there yet."""
-    try:
-        found = os.stat(path)
-        return found.st_dev, found.st_ino
-    except (OSError, ValueError):
-        try:
-            return (os.path.realpath(path),)
-        except (OSError, ValueError):
-            return (str(path),)
-
-
-def _grouped(spots: Iterable[_Spot], machine: Machine) -> list[list[_Spot]]:
+def _grouped(spots: Iterable[_Spot], system: System) -> list[list[_Spot]]:
     groups: dict[tuple[object, ...], list[_Spot]] = {}
     for number, spot in enumerate(spots):
-        key = _identity(spot.where.path) if spot.where.path else ("unknown", number)
+        key = identity(spot.where.path, system) if spot.where.path else ("unknown", number)
         groups.setdefault(key, []).append(spot)
     return list(groups.values())
 
 
-def _found(group: list[_Spot], *, counting: bool) -> Found:
+def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
     where = group[0].where
     seen = look_at(where.path, counting=counting) if where.path else None
+    pointers = tuple(dict.fromkeys(spot.pointer for spot in group if spot.pointer))
     return Found(
         path=where.path,
         text=where.text,
-        pointers=tuple(dict.fromkeys(spot.pointer for spot in group if spot.pointer)),
+        pointers=pointers,
         exists=bool(seen and seen.exists),
         entities=seen.entities if seen else None,
         observations=seen.observations if seen else None,
         size_bytes=seen.size_bytes if seen else None,
         changed=seen.changed if seen else None,
         release=where.release,
-        troubles=(),
+        troubles=tuple(_troubles(group, seen, machine)),
     )
+
+
+def _troubles(group: list[_Spot], seen: Seen | None, machine: Machine) -> Iterator[Trouble]:
+    """Yield what is amiss with one file, once each: two configs may name it by two odd paths."""
+    said = set()
+    for spot in group:
+        pointers = (spot.pointer,) if spot.pointer else ()
+        for trouble in troubles_of(spot.where, seen, pointers, machine):
+            if trouble not in said:
+                said.add(trouble)
+                yield trouble
+    for config, client in dict.fromkeys((s.pointer.config, s.pointer.client) for s in group if s.pointer and s.has_bom):
+        yield bom_of_config(config, client)

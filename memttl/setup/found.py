@@ -45,18 +45,23 @@ class Pointer(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """One thing that is amiss with a memory file or its config, and what to do about it."""
+    """One thing that is amiss with a memory file or its config, and what to do about it.
+
+    `command` is a command to type, where the remedy is one.
+    """
 
     name: str
     problem: str
     remedy: str
+    command: str = ""
 
 
 class Found(NamedTuple):
     """One memory file that a client points at, or that lies where the server keeps its own.
 
-    `path` is None where the config does not say it (`text` has what it says). The counts are None where there is no
-    file, or where it is none of a memory server. `release` is that of the installed server that would read it.
+    `path` is None where the config does not say it; `text` is what it says, "" where it names no file. The counts are
+    None where there is no file, or where it is none of a memory server. `release` is that of the installed server that
+    would read it.
     """
 
     path: Path | None
@@ -97,3 +102,4 @@ class Discovery(NamedTuple):
     unread: tuple[Unread, ...]
     looked: tuple[Place, ...] = ()
     caches: tuple[Path, ...] = ()
+    system: System = "linux"

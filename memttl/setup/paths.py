@@ -51,7 +51,7 @@ def where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     default = _default(package, dist, release or launch.version, machine)
     named = _named(package, launch, entry)
     if not named:
-        return Where(default, "", dist, release)
+        return Where(default, "", dist, release, () if default else (("unknown place", launch.target),))
     if package.is_original and _is_before(release or launch.version, _NO_VARIABLE):
         return Where(default, named, dist, release, (("ignored", named),))
     return _of_text(named, package, dist, release, entry, machine)
@@ -216,6 +216,7 @@ def _in_container(launch: Launch, machine: Machine) -> Where:
     if not is_absolute(mount.source, machine):
         return Where(None, mount.source, None, None, (("relative mount", mount.source),))
     path = Path(mount.source) / rest if rest else Path(mount.source)
+    odd = () if rest else (("mounted alone", mount.source),)
     if not text and rest == "memory.jsonl" and not is_there(path) and is_there(path.with_name("memory.json")):
         path = path.with_name("memory.json")
-    return Where(path, inside, None, None, (("bind mount", mount.source),))
+    return Where(path, inside, None, None, odd)

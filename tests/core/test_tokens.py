@@ -21,6 +21,7 @@ from memttl.core.tokens import (
     weight_of_graph_frame,
     weight_of_observation,
     weight_of_relation,
+    weight_of_text,
 )
 
 MEASURED: dict[str, Any] = json.loads((FIXTURES / "tokens/measured.json").read_text(encoding="utf-8"))
@@ -210,3 +211,9 @@ def test_the_frame_of_a_graph_leaves_out_the_last_commas(has_entities: bool, has
 @pytest.mark.parametrize(("cents", "tokens"), [(0, 0), (49, 0), (50, 1), (149, 1), (150, 2)])
 def test_sums_are_rounded_to_the_nearest_token(cents: int, tokens: int) -> None:
     assert tokens_of(cents) == tokens
+
+
+@pytest.mark.parametrize("text", ["", "ab 12", "a\nb\n", "für – 漢"])
+def test_a_text_of_its_own_weighs_its_characters_and_no_more(text: str) -> None:
+    assert weight_of_text(text).characters == len(text)
+    assert weight_of_text(text * 2).cents == 2 * weight_of_text(text).cents

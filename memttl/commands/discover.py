@@ -1,0 +1,80 @@
+"""`memttl discover`: which memory files the MCP clients of this machine use, and what to know of each."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, words
+from memttl.commands.printing import put
+from memttl.errors import ExitCode, MemttlError
+
+if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
+    from memttl.settings import Given
+    from memttl.setup.found import Discovery
+
+
+def discover(
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> int:
+    """Find the memory files that your MCP clients use; with --file who uses that one."""
+    from memttl.report.discover import WIDTH, discover_document, render
+    from memttl.settings import Given
+    from memttl.setup.discover import discover as look_around
+    from memttl.setup.discover import only_of, this_machine
+
+    output = Output(json, quiet, verbose, color)
+    given = Given(words(file), policy, now)
+    moment = _now(given)
+    machine = this_machine(os.environ)
+    discovery = look_around(machine)
+    used, because = _used(discovery)
+    if given.file:
+        discovery = only_of(discovery, [Path(os.path.expanduser(name)) for name in given.file])
+    document = discover_document(discovery, used=used, because=because)
+    if json:
+        from memttl.report.documents import to_text
+
+        put(to_text(document))
+    elif not quiet:
+        width = output.width if output.is_terminal else WIDTH
+        put(render(document, moment, home=str(machine.home), width=width, verbose=verbose))
+    return ExitCode.OK
+
+
+def _now(given: Given) -> datetime:
+    """Give the instant by which ages are told, in the zone of the policy that was given."""
+    from memttl.core.zones import in_zone
+
+    text = given.now if given.now is not None else os.environ.get("MEMTTL_NOW") or None
+    if text is None and given.policy is None:
+        return datetime.now(UTC)
+    from memttl.policies import find_policy
+    from memttl.settings import read_now
+
+    policy = find_policy(None, given.policy, os.environ)
+    source = "--now" if given.now is not None else "MEMTTL_NOW"
+    return in_zone(datetime.now(UTC) if text is None else read_now(text, policy, source), policy.zone)
+
+
+def _used(discovery: Discovery) -> tuple[str | None, str]:
+    """Give the memory file that every command takes when none is named, and why; or why there is none."""
+    from memttl.settings import Given, is_named, memory_files
+    from memttl.setup.choice import the_one, who_names
+
+    try:
+        if is_named(Given(), os.environ):
+            variable = "MEMTTL_FILE" if os.environ.get("MEMTTL_FILE") else "MEMORY_FILE_PATH"
+            return memory_files(Given(), os.environ)[0], f"{variable} names it"
+        found = the_one(discovery)
+        return str(found.path), who_names(found)
+    except MemttlError as e:
+        return None, e.message

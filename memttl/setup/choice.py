@@ -1,0 +1,77 @@
+"""Which of the memory files that were found a command may take by itself, and the words for why it may not.
+
+`settings.py` asks where nobody has named a file; `commands/discover.py` says what the others would do.
+"""
+
+from __future__ import annotations
+
+from memttl.errors import MemttlError, NoMemoryFile, UsageError
+from memttl.setup.found import Discovery, Found
+
+_SHOWN = 12  # configs or files in one message
+_UNNAMED = "No memory file is named (by --file, MEMTTL_FILE or MEMORY_FILE_PATH)"
+
+
+def candidates(discovery: Discovery) -> tuple[Found, ...]:
+    """Give the files that may be meant: what clients use; else what idle entries name; else what lies in caches."""
+    known = [found for found in discovery.found if found.path is not None]
+    used = [found for found in known if any(not pointer.idle for pointer in found.pointers)]
+    return tuple(used or [found for found in known if found.pointers] or known)
+
+
+def the_one(discovery: Discovery) -> Found:
+    """Give the one memory file of a machine.
+
+    Raises:
+        NoMemoryFile: none was found, or the configs do not say where it lies.
+        UsageError: there are several, or the one is named by a path that means two things.
+    """
+    found = candidates(discovery)
+    if not found:
+        raise _none(discovery)
+    if len(found) > 1:
+        raise _several(found)
+    odd = next((t for t in found[0].troubles if t.name in ("tilde", "relative")), None)
+    if odd and not found[0].exists:
+        raise UsageError(f"{_UNNAMED}, and {odd.problem}. Nothing was done.", hint=f"{odd.remedy} Or give --file PATH.")
+    return found[0]
+
+
+def who_names(found: Found) -> str:
+    """Say who points at a file: `Claude Desktop's config /home/anna/.config/… names it`."""
+    if not found.pointers:
+        return "it lies where the memory server keeps its own"
+    first = found.pointers[0]
+    others = {pointer.client for pointer in found.pointers} - {first.client}
+    also = f", as {'does' if len(others) == 1 else 'do'} {' and '.join(sorted(others))}" if others else ""
+    return f"the config of {first.client} ({first.config}) points at it{also}"
+
+
+def _several(found: tuple[Found, ...]) -> MemttlError:
+    lines = [f"  {f.path}: {who_names(f)}{'' if f.exists else '; nothing lies there yet'}" for f in found[:_SHOWN]]
+    more = [f"  … and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    return UsageError(
+        f"{_UNNAMED}, and there are {len(found)} on this machine; nothing was done:\n" + "\n".join([*lines, *more]),
+        hint=f"Name one: --file {found[0].path}. `memttl discover` tells more of each.",
+    )
+
+
+def _none(discovery: Discovery) -> MemttlError:
+    unread = {u.config for u in discovery.unread}
+    there = [place for place in discovery.looked if place.is_there and place.config not in unread]
+    if discovery.found:  # in a container, behind a variable
+        words = f"{_UNNAMED}, and the configs of your MCP clients do not say where it lies:"
+        lines = [f"  {f.troubles[0].problem if f.troubles else f.text}" for f in discovery.found[:_SHOWN]]
+    elif there:
+        words = f"{_UNNAMED}, and none of the configs of your MCP clients starts a memory server:"
+        lines = [f"  {place.config} ({place.client})" for place in there[:_SHOWN]]
+    else:
+        places = len(discovery.looked)
+        words = f"{_UNNAMED}, and no config of an MCP client that could be read is in any of {places} places."
+        lines = []
+    lines += [f"  {u.config} ({u.client}) could not be read: {u.problem}" for u in discovery.unread[:_SHOWN]]
+    return NoMemoryFile(
+        "\n".join([words, *lines]),
+        hint="Give --file PATH: the MEMORY_FILE_PATH in your MCP client's config names it. `memttl discover --verbose` "
+        "lists all places that were looked at.",
+    )

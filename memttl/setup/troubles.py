@@ -1,0 +1,251 @@
+"""What is amiss with a memory file that was found, and what to do about each: facts into sentences.
+
+`discover.py` calls it for each file, and once for all of them together.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from memttl.core.synced import synced_by
+from memttl.core.wording import plural
+from memttl.setup.found import Found, Machine, Pointer, Trouble
+from memttl.setup.look import Seen
+from memttl.setup.npm import is_there
+from memttl.setup.paths import Where
+from memttl.setup.variables import is_asked
+
+Remark = tuple[str, str]  # of `Where.odd`: its name, and the text that it is about
+
+
+def troubles_of(where: Where, seen: Seen | None, pointers: tuple[Pointer, ...], machine: Machine) -> Iterator[Trouble]:
+    """Yield what is amiss with one file: how the config names it, where it lies, what is in it."""
+    for name, text in where.odd:
+        yield _ODD[name](text, where, machine, pointers[0] if pointers else None)
+    if where.path is None or seen is None:
+        return
+    if not pointers:
+        yield Trouble(
+            "unused",
+            "no config points at it any more: the server kept it here before it was told another place, or was started "
+            "with or without @latest, which are two memories",
+            "Look what is in it before the next update of the server deletes it:",
+            f"memttl report --file {shlex.quote(str(where.path))}",
+        )
+    if seen.exists or not any(name in ("tilde", "relative") for name, _ in where.odd):
+        yield from _of_place(where, seen, named=bool(where.text))
+    yield from _of_content(where.path, seen)
+
+
+def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
+    assert where.path is not None
+    path = where.path
+    if "_npx" in path.parts:
+        yield Trouble(
+            "npx-cache",
+            "it lies in the npx cache, where the next update of the server deletes it",
+            "Move it to a place of your own:" if seen.exists else "Let the config name a file of your own before use.",
+            f"memttl move ~/memory.jsonl --file {shlex.quote(str(path))}" if seen.exists else "",
+        )
+    elif not seen.exists and not seen.problem and path.is_absolute() and not is_there(path.parent):
+        yield Trouble(
+            "no-folder",
+            f"the folder {path.parent} does not exist, and the server makes none: it could not write anything",
+            "Make it:",
+            f"mkdir -p {shlex.quote(str(path.parent))}",
+        )
+    if not named and path.name == "memory.jsonl" and is_there(path.with_name("memory.json")):
+        yield Trouble(
+            "legacy",
+            "beside it lies memory.json, the memory of releases before 2025.9.25, which the server no longer reads",
+            "Look what is in it:",
+            f"memttl report --file {shlex.quote(str(path.with_name('memory.json')))}",
+        )
+    is_read = path.name == "memory.json" and seen.exists and not is_there(path.with_name("memory.jsonl"))
+    if is_read and not named and not _is_old(where.release):
+        yield Trouble("legacy", "releases from 2025.9.25 on rename it to memory.jsonl when they start", "Expect that.")
+    if seen.is_link:
+        real = os.path.realpath(path)
+        yield Trouble(
+            "link",
+            f"it is a symbolic link to {real}; release 2026.8.31 replaces the link by a file at its next write",
+            f"Let the config name {real} itself.",
+        )
+    service = synced_by(str(path))
+    if service:
+        yield Trouble(
+            "synced",
+            f"it lies in a folder that {service} syncs; two machines that write it undo each other",
+            "Keep it in a folder that is not synced.",
+        )
+
+
+def _is_old(release: str | None) -> bool:
+    return bool(release) and (str(release).startswith(("0.", "2025.4.", "2025.8.")))
+
+
+def _of_content(path: Path, seen: Seen) -> Iterator[Trouble]:
+    if seen.problem:
+        yield Trouble("unreadable", f"it {seen.problem}", "Look at its owner and its permissions.")
+    if seen.foreign:
+        yield Trouble("foreign", f"it {seen.foreign}; that is no memory file", "Let the config name another file.")
+    if (seen.malformed or seen.has_bom) and not seen.foreign:
+        what = "begins with a byte order mark" if seen.has_bom else f"has {plural(seen.malformed, 'damaged line')}"
+        yield Trouble(
+            "malformed",
+            f"it {what}, and the server fails at that",
+            "See which, and mend it:",
+            f"memttl doctor --file {shlex.quote(str(path))}",
+        )
+
+
+def _tilde(text: str, where: Where, machine: Machine, _pointer: Pointer | None) -> Trouble:
+    here = str(machine.home) + text[1:] if text[1:2] in ("/", "\\") else text
+    return Trouble(
+        "tilde",
+        f"the config says {text}, and the server does not expand ~: {_server_means(where)}; your shell means {here}"
+        f"{_there(Path(here))}",
+        f"Write {here} into the config.",
+    )
+
+
+def _relative(text: str, where: Where, machine: Machine, pointer: Pointer | None) -> Trouble:
+    folder = pointer.project if pointer and pointer.project else machine.folder
+    here = Path(os.path.normpath(folder / text))
+    return Trouble(
+        "relative",
+        f"the config says {text}, which the server reads from its own folder: {_server_means(where)}; from {folder} "
+        f"it would be {here}{_there(here)}",
+        "Write the whole path into the config.",
+    )
+
+
+def _server_means(where: Where) -> str:
+    return f"it means {where.path}" if where.path else "where that is cannot be said"
+
+
+def _there(path: Path) -> str:
+    return ", which is there" if is_there(path) else ""
+
+
+def _variable(text: str, _where: Where, _machine: Machine, pointer: Pointer | None) -> Trouble:
+    client = pointer.client if pointer else "the client"
+    if is_asked(text):
+        return Trouble(
+            "variable",
+            f"{client} asks for {text}, so the path stands nowhere",
+            "Name the file with --file, as you answer there.",
+        )
+    why = f"{text} depends on the folder that is open" if "workspace" in text else f"{text} has no value here"
+    return Trouble(
+        "variable",
+        f"{why}, or {client} puts none in",
+        "Write the whole path into the config, or name the file with --file.",
+    )
+
+
+def _ignored(text: str, where: Where, _machine: Machine, pointer: Pointer | None) -> Trouble:
+    release = where.release or (pointer.version if pointer else None) or "installed"
+    return Trouble(
+        "ignored",
+        f"the config says {text}, but the release {release} of the server reads no MEMORY_FILE_PATH",
+        "Let the config ask for @modelcontextprotocol/server-memory@latest; what is in the file here moves along with:",
+        f"memttl move {shlex.quote(text)} --file {shlex.quote(str(where.path))}" if where.path else "",
+    )
+
+
+def _volume(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "volume",
+        f"it lies in the volume {text} of a container, not in a folder of this machine, so memttl cannot reach it",
+        "Mount a folder instead (-v FOLDER:/memory -e MEMORY_FILE_PATH=/memory/memory.jsonl). To copy what is there:",
+        f"docker run --rm -v {shlex.quote(text)}:/from --entrypoint cat mcp/memory /from/memory.jsonl > memory.jsonl",
+    )
+
+
+def _lost(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "container",
+        f"it is {text} inside of a container, which has no volume there: the memory is lost with the container",
+        "Mount a folder (-v FOLDER:/memory -e MEMORY_FILE_PATH=/memory/memory.jsonl).",
+    )
+
+
+def _mounted_alone(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "mounted-alone",
+        f"the file {text} is mounted into the container by itself; release 2026.8.31 cannot replace it there and fails",
+        "Mount its folder instead.",
+    )
+
+
+def _relative_mount(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "relative",
+        f"the container mounts {text}, which counts from where the client stands",
+        "Write the whole path of the folder into the config.",
+    )
+
+
+def _unknown_place(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "unknown-place",
+        f"the config names no file, and where {text} is installed cannot be said",
+        "Let MEMORY_FILE_PATH in the config name a file of your own.",
+    )
+
+
+_ODD: dict[str, Callable[[str, Where, Machine, Pointer | None], Trouble]] = {
+    "tilde": _tilde,
+    "relative": _relative,
+    "variable": _variable,
+    "ignored": _ignored,
+    "volume": _volume,
+    "lost in container": _lost,
+    "mounted alone": _mounted_alone,
+    "relative mount": _relative_mount,
+    "unknown place": _unknown_place,
+}
+
+
+def bom_of_config(config: Path, client: str) -> Trouble:
+    """Say that a config begins with a byte order mark."""
+    return Trouble(
+        "config-bom",
+        f"the config {config} begins with a byte order mark, with which {client} may read nothing of it",
+        "Save it as UTF-8 without one.",
+    )
+
+
+def with_rivals(found: Iterable[Found]) -> list[Found]:
+    """Give the files, each with what is amiss between them: one user's clients that keep several memories."""
+    files = list(found)
+    using = [{p.client for p in f.pointers if p.project is None and not p.idle} for f in files]
+    memories = Counter(client for clients in using for client in clients)
+    return [
+        file._replace(troubles=(*file.troubles, *_rivals(clients, memories)))
+        for file, clients in zip(files, using, strict=True)
+    ]
+
+
+def _rivals(clients: set[str], memories: Counter[str]) -> Iterator[Trouble]:
+    """Yield what is amiss with a file that `clients` use; `memories` counts the files that each client uses."""
+    twice = sorted(client for client in clients if memories[client] > 1)
+    if twice:
+        yield Trouble(
+            "two-of-one-client",
+            f"{' and '.join(twice)} has more than one memory: what it keeps in one it does not find in the other",
+            "Keep one entry in the config, or give each a task of its own.",
+        )
+    rest = sorted(memories.keys() - clients) if clients else []
+    if rest:
+        yield Trouble(
+            "two-memories",
+            f"{' and '.join(rest)} {'has' if len(rest) == 1 else 'have'} another memory: what is kept here is not "
+            "known there",
+            "To share one, let all configs name the same file.",
+        )
