@@ -92,7 +92,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "discover": (("memttl discover", "The memory files that the MCP clients of this machine point at."),),
     "init": (("memttl init", "The first steps: find the file, propose a policy, show what it would do."),),
-    "move": (("memttl move ~/memory/memory.jsonl", "Take the memory file and all that memttl keeps of it there."),),
     "schedule": (("memttl schedule systemd", "A timer for a daily prune, printed and not installed."),),
     "schedule systemd": (
         ("memttl schedule systemd", "Print the unit and the timer."),
