@@ -96,6 +96,23 @@ def prune(
 
 
 @app.command()
+def move(
+    new: Annotated[str, typer.Argument(metavar="NEW", help="h")],
+    link: Annotated[bool | None, typer.Option("--link/--no-link", help="h")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def undo(
     run: Annotated[str | None, typer.Argument(help="h")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,

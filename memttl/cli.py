@@ -19,6 +19,7 @@ from memttl.commands import (
     help,
     init,
     log,
+    move,
     policy,
     prune,
     report,
@@ -64,6 +65,7 @@ app.command()(undo.undo)
 app.add_typer(backups.app, name="backups")
 app.add_typer(log.app, name="log")
 app.command()(forget.forget)
+app.command()(move.move)
 app.add_typer(policy.app, name="policy")
 app.command("help")(help.help_)
 

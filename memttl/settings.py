@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +19,8 @@ from memttl.core.policy import Policy
 from memttl.core.progress import Progress, no_progress
 from memttl.core.zones import in_zone
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
-from memttl.policies import find_policy, lies_beside, own_policy, policies_beside
+from memttl.policies import POLICY_BESIDE, find_policy, lies_beside, own_policy, policies_beside
+from memttl.setup.moved import move_words
 
 if TYPE_CHECKING:  # imported in the functions: a run that names its file needs none of it
     from memttl.setup.found import Found
@@ -202,6 +204,29 @@ def _resolve(named: str, given: Given, environ: Mapping[str, str], clock: dateti
     )
 
 
+def resolve_at(
+    target: Path, given: Given, environ: Mapping[str, str], clock: datetime, policy: Policy | None
+) -> Settings:
+    """Resolve what goes with a memory file once it lies at `target`, where `policy` will lie, or the one there holds.
+
+    Raises:
+        BadPolicy, UsageError: as `resolve`.
+    """
+    named = str(target)
+    return _resolve(named, given, environ, clock, policy or find_policy(named, given.policy, environ))
+
+
+def policy_beside(settings: Settings, memory: Path) -> tuple[Path, bool, bool]:
+    """Give where a policy beside the memory file lies or would, whether it is the one in use, and whether that is.
+
+    The folder's links are resolved.
+    """
+    where = settings.policy.where
+    is_beside = lies_beside(where, settings.named)
+    path = where if is_beside else os.path.join(memory.parent, POLICY_BESIDE)
+    return Path(os.path.realpath(os.path.dirname(path)), POLICY_BESIDE), path == where, is_beside
+
+
 def surroundings(named: str, given: Given, environ: Mapping[str, str]) -> tuple[list[Path], list[Path]]:
     """Give the files that memttl reads for a memory file, or others lock it by, and where its state lies elsewhere.
 
@@ -279,7 +304,7 @@ def _warnings(named: str, memory: Path, *, is_npx: bool) -> tuple[str, ...]:
         )
     if is_npx:
         found.append(
-            "this file lies in the npx cache, which the next update of the server deletes: copy it to a place of your "
-            "own and let MEMORY_FILE_PATH name it"
+            "this file lies in the npx cache, which the next update of the server deletes: `memttl move NEW --file "
+            f"{shlex.quote(named)}` takes it to a place of your own"
         )
-    return tuple(found)
+    return (*found, *move_words(memory))

@@ -60,6 +60,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("memttl undo --dry-run", "What the last run removed, and would be put back."),
         ("memttl undo --entity 'Sprint 11'", "Put back what it removed of one entity."),
     ),
+    "move": (
+        ("memttl move ~/memory/ --dry-run", "What would go where, and what is left to do."),
+        ("memttl move ~/memory/ --no-link", "Move it, and leave nothing at the old place."),
+    ),
     "forget": (
         ("memttl forget --text hunter2 --dry-run", "Every place in which a secret stands."),
         ("memttl forget '*' -", "Erase a secret that is typed, so that it stands in no shell's history."),
@@ -94,7 +98,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "The policy that it would write for all of your memory files.",
         ),
     ),
-    "move": (("memttl move ~/memory/memory.jsonl", "Take the memory file and all that memttl keeps of it there."),),
     "schedule": (("memttl schedule systemd", "A timer for a daily prune, printed and not installed."),),
     "schedule systemd": (
         ("memttl schedule systemd", "Print the unit and the timer."),

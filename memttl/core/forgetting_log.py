@@ -16,7 +16,7 @@ from memttl.core.places import element_key
 from memttl.core.stubs import STUBS, erased
 
 Fate = Literal["stays", "without its text", "stub"]
-_FRAME = ("begin", "end", "forgotten", "repaired", "baseline", *STUBS)  # they tell of no observation
+_FRAME = ("begin", "end", "forgotten", "repaired", "baseline", "moved", *STUBS)  # they tell of no observation
 
 
 class LogWithout(NamedTuple):

@@ -17,6 +17,7 @@ from memttl.core.rules import compile_glob
 from memttl.errors import UnknownEntity, UsageError
 
 _ALONE = {"baseline": "scan", "backfill": "backfill", "accepted": "scan", "forgotten": "forget", "repaired": "repair"}
+_ALONE |= {"moved": "move"}
 _EDITED = "edited"  # no line of a log has such a key
 _CHANGES = ("removed", "restored", "quarantined", "erased")
 
@@ -24,8 +25,8 @@ _CHANGES = ("removed", "restored", "quarantined", "erased")
 class Entry(NamedTuple):
     """What happened at one time. `changes` are its lines; `past` is the run that wrote the memory file, or tried to.
 
-    `kind` is run, settings, or what a line that stands alone tells: baseline, backfill, accepted, forgotten or
-    repaired; that line is `told`, and so is what a forget that wrote the memory file tells besides. `time` is as it
+    `kind` is run, settings, or what a line that stands alone tells: baseline, backfill, accepted, forgotten, repaired
+    or moved; that line is `told`, and so is what a forget that wrote the memory file tells besides. `time` is as it
     stands in the log.
     """
 

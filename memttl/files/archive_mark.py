@@ -59,6 +59,38 @@ def archive_words(state: State) -> tuple[str, ...]:
     )
 
 
+def former_names(state: State, name: str) -> frozenset[str]:
+    """Give all names under which the archive keeps what goes from the memory file that is `name` now: moves change it.
+
+    `name` itself is one of them.
+    """
+    found, before = {name}, _former(state)
+    todo = [name]
+    while todo:
+        new = [old for old in before.get(todo.pop(), ()) if old not in found]
+        found.update(new)
+        todo += new
+    return frozenset(found)
+
+
+def _former(state: State) -> dict[str, list[str]]:
+    try:
+        found = json.loads(read_own(_path(state)))["formerly"]
+        return {str(name): list(map(str, names)) for name, names in found.items()}
+    except (MemttlError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def rename_in_mark(state: State, old: str, new: str, like: os.stat_result) -> None:
+    """Note that the memory file `old` was moved, and is `new` as seen from the archive; raises as `mark_archive`."""
+    names = archive_of(state)
+    if old == new or old not in names:
+        return
+    former = _former(state)
+    former.setdefault(new, []).append(old)
+    _write(state, [new if name == old else name for name in names if name != new], former, like)
+
+
 def mark_archive(state: State, name: str, like: os.stat_result) -> None:
     """Note that the archive keeps what goes from the memory file `name`; the caller holds the archive's lock.
 
@@ -68,10 +100,15 @@ def mark_archive(state: State, name: str, like: os.stat_result) -> None:
     names = archive_of(state)
     if name in names:
         return
-    path, part = _path(state), _path(state).with_name("archive.part")
     known = names if names != UNKNOWN else ()
+    _write(state, [*known, name], _former(state), like)
+
+
+def _write(state: State, names: list[str], former: dict[str, list[str]], like: os.stat_result) -> None:
+    path, part = _path(state), _path(state).with_name("archive.part")
+    fields = {"v": 1, "archive_of": names, **({"formerly": former} if former else {})}
     try:
-        write_new(part, json.dumps({"v": 1, "archive_of": [*known, name]}).encode() + b"\n")
+        write_new(part, json.dumps(fields).encode() + b"\n")
         own_file(part, like)
         part.rename(path)
     except OSError as e:

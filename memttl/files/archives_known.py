@@ -12,6 +12,7 @@ from pathlib import Path
 from memttl.core.forgetting_log import events_in
 from memttl.files.archive_mark import UNKNOWN, archive_of
 from memttl.files.erasing_places import places_of, read_place
+from memttl.files.moving import former_folders
 from memttl.files.state import FOLDER, State, state_of
 
 
@@ -62,4 +63,8 @@ def _in_logs(state: State) -> Iterator[Path]:
     for place in places_of(state):
         if place.kind in ("log", "old log"):
             begins = (event for event in events_in(read_place(place.path)) if event.get("event") == "begin")
-            yield from (_real(state.memory.parent, e["archive"]) for e in begins if isinstance(e.get("archive"), str))
+            names = {e["archive"] for e in begins if isinstance(e.get("archive"), str)}
+            homes = (state.memory.parent, *former_folders(state))
+            for name in sorted(names):
+                found = [_real(home, name) for home in homes]
+                yield from [path for path in found if _is_of(state_of(path), state.memory)] or found[:1]

@@ -20,9 +20,10 @@ from memttl.core.durations import Duration
 from memttl.errors import MemttlError, TryAgain
 from memttl.files import audit
 from memttl.files.archive_file import archive_state, cannot, check_writable, make_if_missing, read_archive, told
-from memttl.files.archive_mark import archive_of, mark_archive
+from memttl.files.archive_mark import archive_of, former_names, mark_archive
+from memttl.files.moving import former_folders
 from memttl.files.snapshot import Snapshot, refuse_hard_links, refuse_read_only
-from memttl.files.state import narrow
+from memttl.files.state import State, narrow
 
 if TYPE_CHECKING:  # at work `commit.py` imports this module, and `writing.py` imports that
     from memttl.files.commit import Change
@@ -77,8 +78,8 @@ def give_up(session: Session, archive: Path, run: str) -> None:
     Raises:
         CannotCreate, NoPermission, TryAgain: it is there still.
     """
-    of = _of(archive, session.state.memory)
-    _take(session, archive, run, lambda claim: (claim.of, claim.by) == (of, run))
+    names = _names(session, archive)
+    _take(session, archive, run, lambda claim: claim.of in names and claim.by == run)
 
 
 def take_out(session: Session, archive: Path, run: str, put_back: Iterable[tuple[str, str]]) -> None:
@@ -86,10 +87,10 @@ def take_out(session: Session, archive: Path, run: str, put_back: Iterable[tuple
 
     What another run removed as well stays. What cannot be done is a warning of the session.
     """
-    of, left = _of(archive, session.state.memory), Counter(put_back)
+    names, left = _names(session, archive), Counter(put_back)
 
     def chosen(claim: Claim) -> bool:
-        if (claim.of, claim.by) != (of, run):
+        if claim.of not in names or claim.by != run:
             return False
         key = (claim.place.entity, claim.raw_digest)
         if claim.place.kind == "relation":  # whatever entity its event names
@@ -115,6 +116,17 @@ def _take(session: Session, archive: Path, run: str, chosen: Callable[[Claim], b
     words = f"What the run {run} archived in {archive} cannot be taken out of it"
     with told(words), _writing(session, archive) as inner:
         _write(inner, lambda data, events: taken_out(data, held_by(events), chosen), ())
+
+
+def _names(session: Session, archive: Path) -> frozenset[str]:
+    return former_names(archive_state(archive, session.state), _of(archive, session.state.memory))
+
+
+def archive_in_log(state: State, name: str) -> Path:
+    """Give the archive that the log of a memory file names, which was moved since, perhaps: as seen from there, too."""
+    places = [Path(os.path.realpath(f / name)) for f in (state.memory.parent, *former_folders(state))]
+    own = (path for path in places if _of(path, state.memory) in archive_of(archive_state(path, state)))
+    return next(own, places[0])
 
 
 def _of(archive: Path, memory: Path) -> str:
@@ -195,7 +207,7 @@ def settle(session: Session, begin: dict[str, Any], *, applied: bool, events: It
     """
     if not isinstance(begin.get("archive"), str):
         return
-    archive = Path(os.path.realpath(session.state.memory.parent / begin["archive"]))
+    archive = archive_in_log(session.state, begin["archive"])
     if not applied:
         try:
             give_up(session, archive, str(begin.get("run")))

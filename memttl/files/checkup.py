@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memttl.core.findings import Finding, of_file, several
+from memttl.core.moving import reappeared_help, reappeared_words, under_way_words
 from memttl.core.synced import synced_by
 from memttl.files.ladder import Rung, first_rung
 from memttl.files.leftovers import server_leftover_names
 from memttl.files.mounts import Mount, mount_of, mounted_alone
+from memttl.files.moving import move_returned, move_under_way, moves_to
 from memttl.files.pace import DEFAULT_PACE
 from memttl.files.state import State
 
@@ -72,8 +74,8 @@ def check_folder(place: Place) -> Iterator[Finding]:
             "warning",
             "npx-cache",
             "the file lies in the npx cache, which the next update of the server's package deletes",
-            f"Copy it to a place of your own (`cp {shlex.quote(str(place.memory))} ~/memory.jsonl`) and let "
-            "`MEMORY_FILE_PATH` name the copy."
+            f"{of_file('move ~/memory.jsonl', place.named)} takes it to a place of your own, with all that memttl "
+            "keeps of it, and says how `MEMORY_FILE_PATH` names it then."
             if place.found is not None
             else "Let `MEMORY_FILE_PATH` name a file in a folder of your own, `~/memory.jsonl` say.",
         )
@@ -86,6 +88,17 @@ def check_folder(place: Place) -> Iterator[Finding]:
             "one holds the other",
             "Let `MEMORY_FILE_PATH` name a file outside of it, or let one machine alone run the server and memttl.",
         )
+
+
+def check_moves(place: Place) -> Iterator[Finding]:
+    """Find a move that was interrupted, and a file that has appeared where this one was moved from."""
+    under_way = move_under_way(place.state.beside)
+    if under_way is not None:
+        what, _, help_ = under_way_words(under_way).partition("; ")
+        yield Finding("error", "move-under-way", what, f"{help_}.")
+    for move in moves_to(place.state.beside):
+        if move_returned(move):
+            yield Finding("warning", "old-place-again", reappeared_words(move), reappeared_help(move))
 
 
 def check_rights(place: Place) -> Iterator[Finding]:

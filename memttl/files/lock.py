@@ -8,18 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from memttl.errors import AS_IT_WAS, Locked
+from memttl.errors import AS_IT_WAS, Locked, TryAgain
+from memttl.files.moving import refuse_moving
 from memttl.files.state import State, own_file, refusal
 
 PATIENCE_S = 10.0
 
 
 @contextmanager
-def locked(state: State, like: os.stat_result, *, patience_s: float = PATIENCE_S) -> Iterator[None]:
+def locked(
+    state: State, like: os.stat_result, *, patience_s: float = PATIENCE_S, in_move: bool = False
+) -> Iterator[None]:
     """Hold the lock of one memory file; `like` is the file's stat, whose owner and mode the lock file takes.
+
+    `in_move`: it is a move that asks, which alone may go on where one was interrupted.
 
     Raises:
         Locked: another memttl held it for `patience_s` seconds.
+        TryAgain: the memory file is being moved, or was moved away while this waited.
         NoPermission, CannotCreate: the lock file cannot be opened.
     """
     try:
@@ -32,6 +38,9 @@ def locked(state: State, like: os.stat_result, *, patience_s: float = PATIENCE_S
         raise refusal(e, f"The lock {state.lock} cannot be opened") from None
     with file:
         _acquire(file, time.monotonic() + patience_s, str(state.lock))
+        _refuse_orphan(file, state)
+        if not in_move:
+            refuse_moving(state)
         yield  # closing the file lets go of the lock
 
 
@@ -48,3 +57,13 @@ def _acquire(file: BinaryIO, deadline: float, name: str) -> None:
             time.sleep(0.05)
         else:
             return
+
+
+def _refuse_orphan(file: BinaryIO, state: State) -> None:
+    """Refuse a lock whose name is gone, or another file's: a move took the state folder away while we waited."""
+    try:
+        found = state.lock.stat()
+    except OSError:
+        found = None
+    if found is None or not os.path.samestat(found, os.fstat(file.fileno())):
+        raise TryAgain(f"The state of {state.memory} was taken away while this waited for it; nothing was done.")

@@ -85,22 +85,22 @@ def swap(attempt: Attempt, rung: Rung, pace: Pace, step: Step) -> None:
 
 def _by_leases(attempt: Attempt, pace: Pace, step: Step) -> None:
     """Rung A: nobody opens the new version before it is known to be right, and nobody writes the old one meanwhile."""
-    _lease(attempt.new, attempt, write=True)
+    lease(attempt.new, attempt, write=True)
     held_since = time.monotonic()
-    _lease(attempt.live, attempt, write=False)
+    lease(attempt.live, attempt, write=False)
     step("leased")
-    _check_unchanged(attempt)
+    check_unchanged(attempt)
     if not holds_read_lease(attempt.live):
         raise Changed(attempt.snapshot.path)
     step("verified")
-    _check_path(attempt)
+    check_path(attempt)
     step("before exchange")
-    _exchange(attempt)
+    exchange_names(attempt)
     step("exchanged")
-    if not _old_one_came_out(attempt):
+    if not old_one_came_out(attempt):
         _undo(attempt, step)
         if time.monotonic() - held_since < lease_break_s() / 2:  # later the kernel lets readers in: hands off
-            _serve_who_waits(attempt)
+            serve_who_waits(attempt)
         raise Changed(attempt.snapshot.path, left_something=True)
     if not _settles(attempt.live, pace.settle_s):
         _undo(attempt, step)
@@ -110,39 +110,40 @@ def _by_leases(attempt: Attempt, pace: Pace, step: Step) -> None:
 
 def _by_exchange(attempt: Attempt, pace: Pace, step: Step) -> None:
     """Rung B: compare what came out, byte for byte, and watch the old file for late writers."""
-    _check_unchanged(attempt)
+    check_unchanged(attempt)
     step("verified")
-    _check_path(attempt)
+    check_path(attempt)
     step("before exchange")
-    _exchange(attempt)
+    exchange_names(attempt)
     step("exchanged")
-    if not _old_one_came_out(attempt) or not versions.holds(attempt.live, attempt.snapshot.data):
+    if not old_one_came_out(attempt) or not versions.holds(attempt.live, attempt.snapshot.data):
         _undo(attempt, step)
         raise Changed(attempt.snapshot.path, left_something=True)
-    _watch(lambda: identity(os.fstat(attempt.live)), pace.watch_s)
+    watch(lambda: identity(os.fstat(attempt.live)), pace.watch_s)
     step("settled")
 
 
 def _by_replace(attempt: Attempt, pace: Pace, step: Step) -> None:
     """Rung C: the old file keeps a second name, then the new version replaces it."""
-    _check_unchanged(attempt)
+    check_unchanged(attempt)
     step("verified")
-    _check_path(attempt)
+    check_path(attempt)
     attempt.close()  # Windows replaces no file that is open, and the checks go by name from here
     step("before exchange")
     link = attempt.journal.name(versions.LINK)
-    _keep_old(attempt, link)
+    keep_old(attempt, link)
     step("linked")
     replace_patiently(attempt, attempt.journal.name(versions.NEW))
     step("exchanged")
-    _watch(lambda: _file_of(attempt.state.stat(link)), pace.watch_s)
+    watch(lambda: file_of(attempt.state.stat(link)), pace.watch_s)
     step("settled")
 
 
 _RUNGS = {Rung.LEASES: _by_leases, Rung.EXCHANGE: _by_exchange, Rung.REPLACE: _by_replace}
 
 
-def _lease(descriptor: int, attempt: Attempt, *, write: bool) -> None:
+def lease(descriptor: int, attempt: Attempt, *, write: bool) -> None:
+    """Take a lease with a little patience; raises as `swap`."""
     for _ in range(_LEASE_TRIES):
         try:
             return take_lease(descriptor, write=write)
@@ -153,14 +154,15 @@ def _lease(descriptor: int, attempt: Attempt, *, write: bool) -> None:
     raise Changed(attempt.snapshot.path)
 
 
-def _check_unchanged(attempt: Attempt) -> None:
+def check_unchanged(attempt: Attempt) -> None:
     """Look at the old version again: stat alone proves nothing on ext2 or ramfs, so its bytes are compared too."""
     same_stat = identity(os.fstat(attempt.live)) == identity(attempt.snapshot.stat)
     if not same_stat or not versions.holds(attempt.live, attempt.snapshot.data):
         raise Changed(attempt.snapshot.path)
 
 
-def _check_path(attempt: Attempt) -> None:
+def check_path(attempt: Attempt) -> None:
+    """Look whether the memory file's name still leads to what was read; raises `Changed`."""
     try:
         live = attempt.memory.stat(attempt.name)
     except FileNotFoundError:
@@ -169,7 +171,8 @@ def _check_path(attempt: Attempt) -> None:
         raise Changed(attempt.snapshot.path)
 
 
-def _exchange(attempt: Attempt) -> None:
+def exchange_names(attempt: Attempt) -> None:
+    """Let the new version and the memory file change places; raises as `swap`."""
     try:
         exchange(attempt.state, attempt.swap_name, attempt.memory, attempt.name)
     except FileNotFoundError:
@@ -178,11 +181,12 @@ def _exchange(attempt: Attempt) -> None:
         raise refused(e.errno or 0, attempt.snapshot.path) or NotCarried("exchange", e.errno or 0) from None
 
 
-def _old_one_came_out(attempt: Attempt) -> bool:
-    return _file_of(attempt.state.stat(attempt.swap_name))[:2] == _file_of(attempt.snapshot.stat)[:2]
+def old_one_came_out(attempt: Attempt) -> bool:
+    """Say whether what lies under the new version's name is what was read."""
+    return file_of(attempt.state.stat(attempt.swap_name))[:2] == file_of(attempt.snapshot.stat)[:2]
 
 
-def _file_of(found: os.stat_result) -> tuple[int, ...]:
+def file_of(found: os.stat_result) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
@@ -199,23 +203,23 @@ def _settles(live: int, settle_s: float) -> bool:
 
 def _undo(attempt: Attempt, step: Step) -> None:
     """Exchange until what comes out is what was put in, so that the newest of the strangers' files ends up live."""
-    expected = _file_of(os.fstat(attempt.new))[:2]
+    expected = file_of(os.fstat(attempt.new))[:2]
     for _ in range(1000):
         step("before undo")
-        placed = _file_of(attempt.state.stat(attempt.swap_name))[:2]
-        _exchange(attempt)
-        if _file_of(attempt.state.stat(attempt.swap_name))[:2] == expected:
+        placed = file_of(attempt.state.stat(attempt.swap_name))[:2]
+        exchange_names(attempt)
+        if file_of(attempt.state.stat(attempt.swap_name))[:2] == expected:
             break
         expected = placed
     attempt.was_undone = True
 
 
-def _serve_who_waits(attempt: Attempt) -> None:
+def serve_who_waits(attempt: Attempt) -> None:
     """Write the live content into our version, still leased: a reader that already waits for it then reads the newest.
 
     Without a name of the journal meanwhile, since half of it may be written when we are killed.
     """
-    ours = _file_of(attempt.state.stat(attempt.swap_name))[:2] == _file_of(os.fstat(attempt.new))[:2]
+    ours = file_of(attempt.state.stat(attempt.swap_name))[:2] == file_of(os.fstat(attempt.new))[:2]
     part = attempt.swap_name + versions.PART
     if ours:
         attempt.state.rename(attempt.swap_name, part)
@@ -238,14 +242,14 @@ def _live_content(attempt: Attempt) -> bytes:
     return data
 
 
-def _watch(look: Callable[[], object], watch_s: float) -> None:
+def watch(look: Callable[[], object], watch_s: float) -> None:
     """Wait for late writers of the old file; what they wrote is found and merged by its content."""
     before, end = look(), time.monotonic() + watch_s
     while time.monotonic() < end and look() == before:
         time.sleep(min(watch_s, 0.01))
 
 
-def _keep_old(attempt: Attempt, link: str) -> None:
+def keep_old(attempt: Attempt, link: str) -> None:
     """Give the old file a second name, or where there are no hard links a copy, as the last thing before it goes."""
     try:
         attempt.state.link_from(attempt.memory, attempt.name, link)
@@ -253,9 +257,9 @@ def _keep_old(attempt: Attempt, link: str) -> None:
         raise Changed(attempt.snapshot.path) from None
     except OSError:
         os.close(versions.write_version(attempt.state, link, attempt.snapshot.data, attempt.snapshot, live=None))
-        _check_path(attempt)
+        check_path(attempt)
         return
-    if _file_of(attempt.state.stat(link)) != _file_of(attempt.snapshot.stat):
+    if file_of(attempt.state.stat(link)) != file_of(attempt.snapshot.stat):
         raise Changed(attempt.snapshot.path)
 
 

@@ -126,16 +126,14 @@ class Session:
             MemttlError: as `make` and `commit` say.
         """
         while True:
-            self._pass_foreign_lock()
-            if self.rung.waits_for_quiet:
-                self._wait_for_quiet()
+            self.wait_until_ready()
             made = make()
             if made is None:
                 return None
             try:
                 backup = commit(self, *made)
             except NotCarried as e:
-                self._step_down(e)
+                self.step_down(e)
             except Changed as e:
                 self._after_a_stranger(e)
             else:
@@ -175,6 +173,12 @@ class Session:
         self.warn(f"the memory server had read the file before this run wrote it and {words(count)}")
         return True
 
+    def wait_until_ready(self) -> None:
+        """Wait for a lock of another program, and where the rung needs it for a quiet moment; raises as `write`."""
+        self._pass_foreign_lock()
+        if self.rung.waits_for_quiet:
+            self._wait_for_quiet()
+
     def _pass_foreign_lock(self) -> None:
         told = wait_for_foreign_lock(self.state.memory, deadline=self.deadline, stale_s=self.pace.lock_stale_s)
         if told:
@@ -198,7 +202,8 @@ class Session:
                 )
             time.sleep(0.02)
 
-    def _step_down(self, failed: NotCarried) -> None:
+    def step_down(self, failed: NotCarried) -> None:
+        """Go to the next rung after a call failed; raises where there is none."""
         rung = next_rung(failed.call, failed.code, write_path=self.write_path)
         if rung is None:
             error = OSError(failed.code, os.strerror(failed.code))
@@ -224,11 +229,12 @@ def writing(
     options: Options = Options(),  # noqa: B008
     *,
     once_locked: Callable[[], None] = lambda: None,
+    in_move: bool = False,
 ) -> Iterator[Session]:
     """Open a session: make the state folder, lock it, and recover what a killed run left.
 
     `like` is the memory file's stat, whose owner and mode the state folder takes; `once_locked` is called between the
-    lock and the recovery.
+    lock and the recovery; `in_move` as in `locked`.
 
     Raises:
         Locked: another memttl holds it.
@@ -236,9 +242,9 @@ def writing(
     """
     from memttl.files.recover import recover
 
-    prepare(state, like)
+    prepare(state, like, anew=in_move)
     with (
-        locked(state, like, patience_s=options.pace.patience_s),
+        locked(state, like, patience_s=options.pace.patience_s, in_move=in_move),
         _opened(state.memory.parent) as memory,
         _opened(state.beside) as beside,
     ):

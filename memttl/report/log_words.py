@@ -16,6 +16,7 @@ _ARCHIVE = {"archived": "archived", "taken_out": "took out", "thinned": "thinned
 # commands whose runs need more words than the counts of what they did
 _DID = {
     "recover": "merged an update that another program wrote during a swap",
+    "move": "added what had come to the place that the file was moved from",
     "restore": "put a whole backup in the file's place",
     "repair": "repaired the file",
     "forget": "erased from the memory file; that the other places are done was not noted",
@@ -33,6 +34,8 @@ def entry_words(entry: Entry) -> str:
         words = f"accepted that {_count(told.get('gone'), 'observation')} had vanished"
     elif told.get("event") == "forgotten":
         words = f"erased for good, in {_count(told.get('places'), 'place')}"
+    elif entry.kind == "moved":
+        words = f"moved from {told.get('from')} to {told.get('to')}"
     elif entry.kind == "repaired":
         words = _repaired_words(told)
     elif entry.kind == "settings":

@@ -91,6 +91,7 @@ def _checks_of_place(place: Place) -> list[Check]:
     return [
         ("links", lambda: checkup.check_links(place)),
         ("the folder", lambda: checkup.check_folder(place)),
+        ("moves", lambda: checkup.check_moves(place)),
         ("permissions", lambda: checkup.check_rights(place)),
         ("mounts", lambda: checkup.check_mounts(place)),
         ("files of other programs", lambda: checkup.check_strangers(place)),

@@ -262,9 +262,11 @@ def _to_archive(settings: Settings, plan: UndoPlan) -> ToArchive | None:
     if settings.archive is None or not (plan.inverse.out or plan.inverse.lines_out):
         return None
     from memttl.core.archive import entries_of
-    from memttl.files.archiving import Archive, ToArchive, name_in_log  # here: most policies name none
+    from memttl.files.archiving import Archive, ToArchive, archive_in_log  # here: most policies name none
 
-    if _archive_of(plan.run) != {"archive": name_in_log(settings.archive, settings.memory)}:
+    named = _archive_of(plan.run).get("archive")
+    state = state_of(settings.memory, settings.state_elsewhere)
+    if named is None or archive_in_log(state, named) != settings.archive:
         return None
     archive = Archive(settings.archive, settings.clock, settings.policy.archive_max_age)
     return ToArchive(archive, lambda: entries_of(undo_events(plan, "", with_text=True)))

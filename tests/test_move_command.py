@@ -1,0 +1,226 @@
+"""What a move takes along and refuses, and what works at the new place afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from moving import OLD, WHOLE, log_of, memory_in, moved, pruned_in
+from process import Terminal, aged, memttl, tree
+from pruning import at, settings_of, state_folder
+
+from memttl.errors import CannotCreate, Interrupted, Malformed, NoMemoryFile, NoPermission, UsageError
+from memttl.workflow.doctor import doctor
+from memttl.workflow.move import Request, move
+from memttl.workflow.undo import Request as UndoRequest
+from memttl.workflow.undo import undo
+
+ARCHIVE = "[archive]\npath = 'arch.jsonl'\n"
+
+
+def findings(path: Path) -> list[str]:
+    """All but that the clock of these tests, and so `now`, lies before the log's times."""
+    return [f.name for f in doctor(settings_of(path)).findings if f.name != "clock-behind"]
+
+
+def test_undo_log_and_doctor_work_at_the_new_place(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "old"), tmp_path / "deep" / "er" / "new.jsonl"
+    moved(path, new)
+    assert [event["event"] for event in log_of(new)][-1] == "moved"
+    assert findings(new) == []
+    assert undo(settings_of(new), UndoRequest()).applied
+    assert OLD.encode() in new.read_bytes()
+    assert os.listdir(path.parent) == []
+    assert os.stat(new.parent).st_mode & 0o777 == 0o700
+
+
+def test_undo_takes_what_it_puts_back_out_of_an_archive_that_went_along(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "old", ARCHIVE), tmp_path / "new" / "other.jsonl"
+    moved(path, new)
+    archive = new.parent / "arch.jsonl"
+    assert OLD.encode() in archive.read_bytes()
+    undo(settings_of(new), UndoRequest())
+    assert OLD.encode() not in archive.read_bytes()
+    assert not (path.parent / "arch.jsonl").exists()
+
+
+def test_undo_takes_what_it_puts_back_out_of_an_archive_that_stayed(tmp_path: Path) -> None:
+    archive = tmp_path / "far" / "arch.jsonl"
+    archive.parent.mkdir()
+    config = tmp_path / "policy.toml"
+    config.write_text(f"[archive]\npath = '{archive}'\n")
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new" / "m.jsonl"
+    assert memttl("prune", "--yes", "--file", path, "--policy", config).returncode == 0
+    assert memttl("move", new, "--yes", "--file", path, "--policy", config).returncode == 0
+    assert OLD.encode() in archive.read_bytes()
+    assert memttl("undo", "--yes", "--file", new, "--policy", config).returncode == 0
+    assert OLD.encode() not in archive.read_bytes()
+
+
+def test_the_policy_is_copied_where_other_memory_files_stay(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "old", "[prune]\n"), tmp_path / "new" / "m.jsonl"
+    memory_in(path.parent, name="second.jsonl")
+    assert moved(path, new).policy.kind == "copied"
+    assert (path.parent / "memttl.toml").read_bytes() == (new.parent / "memttl.toml").read_bytes()
+
+
+def test_a_policy_at_the_new_place_stays_and_is_told(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "old", "[prune]\n"), tmp_path / "new" / "m.jsonl"
+    new.parent.mkdir()
+    (new.parent / "memttl.toml").write_text("default_tier = 'session'\n")
+    done = moved(path, new)
+    assert done.policy.differs
+    assert any("holds from then on" in warning for warning in done.warnings)
+    assert (path.parent / "memttl.toml").exists()
+
+
+def test_state_of_the_users_folder_comes_beside_a_file_that_leaves_the_npx_cache(tmp_path: Path) -> None:
+    path = memory_in(tmp_path / "_npx" / "0" / "dist")
+    assert memttl("prune", "--yes", "--file", path).returncode == 0
+    shown = memttl("move", tmp_path / "new.jsonl", "--yes", "--file", path)
+    assert shown.returncode == 0, shown.stderr
+    assert "memttl move NEW" in shown.stderr
+    assert (state_folder(tmp_path / "new.jsonl") / "ledger.db").exists()
+    assert memttl("undo", "--yes", "--file", tmp_path / "new.jsonl").returncode == 0
+
+
+def test_state_elsewhere_goes_to_a_folder_of_the_new_name(tmp_path: Path) -> None:
+    path, new, env = memory_in(tmp_path / "old"), tmp_path / "n.jsonl", {"MEMTTL_STATE_DIR": str(tmp_path / "state")}
+    assert memttl("prune", "--yes", "--file", path, env=env).returncode == 0
+    assert memttl("move", new, "--yes", "--file", path, env=env).returncode == 0
+    assert [p.name[:8] for p in (tmp_path / "state").iterdir()] == ["n.jsonl-"]
+    assert memttl("undo", "--yes", "--file", new, env=env).returncode == 0
+
+
+@pytest.mark.parametrize("what", ["file", "empty", "state", "itself", "link to itself", "hard link", "npx", "in state"])
+def test_what_stands_in_the_way_is_refused_and_nothing_is_touched(tmp_path: Path, what: str) -> None:
+    path = pruned_in(tmp_path / "old")
+    new = tmp_path / "new.jsonl"
+    if what == "file":
+        memory_in(tmp_path, name="new.jsonl")
+    elif what == "empty":
+        new.touch()
+    elif what == "state":
+        state_folder(new).mkdir(parents=True)
+    elif what == "itself":
+        new = path
+    elif what == "link to itself":
+        new.symlink_to(path)
+    elif what == "hard link":
+        new.hardlink_to(path)
+    elif what == "npx":
+        new = tmp_path / "_npx" / "m.jsonl"
+    else:
+        new = state_folder(path) / "m.jsonl"
+    before = tree(tmp_path)
+    with pytest.raises(UsageError):
+        moved(path, new)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(("data", "error"), [(WHOLE + b'\n{"type":', Malformed), (None, NoMemoryFile)])
+def test_a_damaged_or_missing_file_is_not_moved(tmp_path: Path, data: bytes | None, error: type) -> None:
+    path = memory_in(tmp_path, data or b"")
+    if data is None:
+        path.unlink()
+    with pytest.raises(error):
+        moved(path, tmp_path / "new.jsonl")
+
+
+def test_a_file_with_two_names_is_not_moved(tmp_path: Path) -> None:
+    path = memory_in(tmp_path)
+    (tmp_path / "second").hardlink_to(path)
+    with pytest.raises(NoPermission):
+        moved(path, tmp_path / "new.jsonl")
+
+
+def test_a_dry_run_writes_nothing_and_shows_all(tmp_path: Path) -> None:
+    path = pruned_in(tmp_path / "old", ARCHIVE)
+    before = tree(tmp_path)
+    shown = memttl("move", tmp_path / "new/", "--dry-run", "--json", "--file", path)
+    assert tree(tmp_path) == before
+    document = json.loads(shown.stdout)
+    assert document["applied"] is False
+    assert document["archive"]["from"] == str(path.parent / "arch.jsonl")
+
+
+@pytest.mark.parametrize("step", ["noted at the new place", "state copied", "backup written", "new file written"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_what_fails_before_the_file_is_there_leaves_nothing(tmp_path: Path, step: str, error: BaseException) -> None:
+    path = pruned_in(tmp_path / "old")
+    before = {name for name in tree(tmp_path) if "lock" not in name}
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises((CannotCreate, Interrupted)):
+        moved(path, tmp_path / "new" / "m.jsonl", step=at(step, fail))
+    assert {name for name in tree(tmp_path) if "lock" not in name} == before
+
+
+def test_several_files_need_a_folder_and_names_of_their_own(tmp_path: Path) -> None:
+    one, two = memory_in(tmp_path / "a"), memory_in(tmp_path / "b")
+    assert memttl("move", tmp_path / "c/", "--yes", "-f", one, "-f", two).returncode == 2
+    third = memory_in(tmp_path / "b", name="third.jsonl")
+    assert memttl("move", tmp_path / "n", "--yes", "-f", one, "-f", third).returncode == 2
+    assert memttl("move", f"{tmp_path}/n/", "--yes", "-f", one, "-f", third).returncode == 0
+    assert sorted(p.name for p in (tmp_path / "n").iterdir()) == [".memttl", "memory.jsonl", "third.jsonl"]
+
+
+def test_a_clients_config_is_shown_with_the_new_path_and_left_alone(tmp_path: Path) -> None:
+    path, new, config = memory_in(tmp_path / "old"), tmp_path / "new.jsonl", tmp_path / ".cursor" / "mcp.json"
+    config.parent.mkdir()
+    server = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+    text = json.dumps({"mcpServers": {"memory": {**server, "env": {"MEMORY_FILE_PATH": str(path)}}}})
+    config.write_text(text)
+    shown = memttl("move", new, "--yes", env={"HOME": str(tmp_path), "MEMORY_FILE_PATH": str(path)}, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert str(config) in shown.stdout
+    assert f'"MEMORY_FILE_PATH": "{new}"' in shown.stdout
+    assert "The variable MEMORY_FILE_PATH names the old place" in shown.stdout
+    assert config.read_text() == text
+
+
+def test_at_a_terminal_it_asks_for_the_link_and_then_to_move(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    terminal = Terminal("move", new, "--file", path)
+    terminal.read_until("Leave a link at the old place? [y/N]")
+    terminal.type("y\n")
+    terminal.read_until("[y/N]")
+    terminal.type("y\n")
+    assert terminal.end().code == 0
+    assert path.is_symlink()
+
+
+def test_a_link_that_was_left_is_removed_later(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    moved(path, new, link=True)
+    assert moved(path, new, link=True).kind == "nothing"
+    assert moved(path, new, link=False).kind == "remove link"
+    assert not os.path.lexists(path)
+
+
+def test_a_file_that_is_at_the_old_place_again_is_warned_of_by_every_run(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    moved(path, new)
+    assert findings(new) == []
+    memory_in(path.parent)
+    assert findings(new) == ["old-place-again"]
+    assert any("two memories" in warning for warning in settings_of(new).warnings)
+
+
+def test_the_mode_and_a_mode_of_its_own_go_along(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    path.chmod(0o640)
+    moved(aged(path), new)
+    assert new.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_declined_move_changes_nothing(tmp_path: Path) -> None:
+    path = memory_in(tmp_path / "old")
+    before = tree(tmp_path)
+    done = move(settings_of(path), Request(str(tmp_path / "new.jsonl")), ask=lambda _: None)
+    assert done.declined
+    assert tree(tmp_path) == before

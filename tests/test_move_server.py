@@ -1,0 +1,88 @@
+"""Moves beside the real memory server, which adds without pause: all of it lies at one of both places."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from moving import log_of, moved
+from process import FIXTURES, copy_of
+from server import RELEASES, Server
+
+from memttl.files.pace import Pace
+
+pytestmark = pytest.mark.server
+EXAMPLE = FIXTURES / "memory/example.jsonl"
+PACE = Pace(keep_s=0.3)
+
+
+class Adder:
+    """Adds observations without pause in another thread, until it is stopped; `added` are the acknowledged ones."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.added, self.failed = server, list[str](), list[str]()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        number = 0
+        while not self._stop.is_set():
+            text, number = f"added {number}", number + 1
+            try:
+                self.server.call("add_observations", observations=[{"entityName": "web-client", "contents": [text]}])
+                self.added.append(text)
+            except Exception as e:
+                self.failed.append(str(e))
+
+    def __enter__(self) -> Adder:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def texts_in(path: Path) -> set[str]:
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {str(text) for record in records for text in record.get("observations", ())}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_nothing_is_lost_when_a_file_moves_away_under_a_server(tmp_path: Path, release: str) -> None:
+    path, new = copy_of(EXAMPLE, tmp_path), tmp_path / "elsewhere" / "memory.jsonl"
+    before = texts_in(path)
+    with Server(release, path) as server, Adder(server) as adder:
+        while len(adder.added) < 20:
+            pass
+        done = moved(path, new, link=True, pace=PACE)
+        count = len(adder.added)
+        while len(adder.added) < count + 20:
+            pass
+    assert not adder.failed
+    found = texts_in(new) | texts_in(path)
+    assert found >= before | set(adder.added)
+    assert texts_in(new) >= before
+    assert done.returned == (release == "2026-8-31")  # that one replaces the link
+    assert path.is_symlink() == (release == "2026-7-4")
+    if done.returned:
+        again = moved(path, new, link=False, pace=PACE)
+        assert again.kind == "bring in"
+    assert texts_in(new) >= before | set(adder.added)
+    assert log_of(new)[-1]["event"] == "moved"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_without_a_link_a_server_begins_anew_and_all_that_it_said_can_be_added(tmp_path: Path, release: str) -> None:
+    path, new = copy_of(EXAMPLE, tmp_path), tmp_path / "elsewhere" / "memory.jsonl"
+    before = texts_in(path)
+    with Server(release, path) as server:
+        server.call("add_observations", observations=[{"entityName": "web-client", "contents": ["first"]}])
+        moved(path, new, link=False, pace=PACE)
+        server.call("create_entities", entities=[{"name": "X", "entityType": "t", "observations": ["second"]}])
+    assert texts_in(path) == {"second"}
+    assert moved(path, new, link=False, pace=PACE).kind == "bring in"
+    assert texts_in(new) == before | {"first", "second"}
+    assert not path.exists()
