@@ -17,7 +17,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="h")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="h")]
 Color = Annotated[bool | None, typer.Option("--color/--no-color", help="h")]
 
-app = typer.Typer(help="h", rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(help="h", rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
 log_app = typer.Typer(help="h", rich_markup_mode=None)
 app.add_typer(log_app, name="log")
 backups_app = typer.Typer(help="h", rich_markup_mode=None)
@@ -27,7 +27,12 @@ app.add_typer(policy_app, name="policy")
 
 
 @app.callback(invoke_without_command=True)
-def _main(*, version: Annotated[bool, typer.Option("--version", help="h")] = False) -> None:
+def _main(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="h")] = False,
+    install_completion: Annotated[str | None, typer.Option("--install-completion", metavar="[SHELL]", help="h")] = None,
+    show_completion: Annotated[str | None, typer.Option("--show-completion", metavar="[SHELL]", help="h")] = None,
+) -> None:
     pass
 
 
@@ -507,6 +512,13 @@ def prompt(
     quiet: Quiet = False,
     verbose: Verbose = False,
     color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command("help")
+def help_(
+    command: Annotated[list[str] | None, typer.Argument(metavar="[COMMAND]...", help="h")] = None,
 ) -> None:
     """Do nothing."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from memttl.commands import (
     doctor,
     explain,
     forget,
+    help,
     log,
     policy,
     prune,
@@ -26,6 +28,7 @@ from memttl.commands import (
     settings,
     undo,
 )
+from memttl.commands.groups import Group
 from memttl.commands.options import say_error, wants_json
 from memttl.commands.printing import put, settle_streams
 from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
@@ -37,6 +40,8 @@ app = typer.Typer(
     help="The lifecycle tool for the knowledge graph that AI assistants keep through the MCP memory server.",
     rich_markup_mode=None,  # plain help: importing rich costs more than all the rest
     pretty_exceptions_enable=False,
+    add_completion=False,  # memttl answers shells itself: names out of a memory file are not safe with Typer's scripts
+    cls=Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command()(discover.discover)
@@ -58,6 +63,7 @@ app.add_typer(backups.app, name="backups")
 app.add_typer(log.app, name="log")
 app.command()(forget.forget)
 app.add_typer(policy.app, name="policy")
+app.command("help")(help.help_)
 
 
 @app.callback(invoke_without_command=True)
@@ -65,23 +71,46 @@ def _main(
     context: typer.Context,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    install_completion: Annotated[
+        str | None,
+        typer.Option("--install-completion", metavar="[SHELL]", help="Let bash, zsh or fish complete command lines."),
+    ] = None,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(
+            "--show-completion", metavar="[SHELL]", help="Print the script for bash, zsh, fish or powershell."
+        ),
+    ] = None,
 ) -> None:
     if version:
         put(f"memttl {__version__}\n")
+    elif install_completion is not None or show_completion is not None:
+        from memttl.commands.completion_scripts import install, show
+
+        install(install_completion) if install_completion is not None else show(show_completion or "")
     elif context.invoked_subcommand is None:
-        put(context.get_help() + "\n")
+        from memttl.commands.examples import first_steps
+
+        put(first_steps(set(context.command.commands)))  # type: ignore[attr-defined]
 
 
 def run() -> int:
     """Run the command line of this process; give its exit code. No traceback for anything that a user can cause."""
     settle_streams()
-    as_json = wants_json(sys.argv[1:])
+    words = sys.argv[1:]
+    if "_MEMTTL_COMPLETE" in os.environ:
+        from memttl.commands.completing import complete  # here: a shell asks, and nobody else
+
+        return complete(typer.main.get_command(app), os.environ, words)
+    as_json = wants_json(words)
+    if words in (["--install-completion"], ["--show-completion"]):
+        words = [*words, "auto"]
     try:
-        return int(app(standalone_mode=False) or 0)
+        return int(app(words, prog_name="memttl", standalone_mode=False) or 0)
     except MemttlError as e:
         return _fail(e, as_json=as_json)
     except _ParserError as e:
-        return _fail(UsageError(e.format_message(), hint=_usage_hint(e)), as_json=as_json)
+        return _fail(_refused(e, words), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         return _fail(Interrupted(f"Interrupted; {AS_IT_WAS}."), as_json=as_json)
     except PermissionError as e:
@@ -103,9 +132,7 @@ def _fail(error: MemttlError, *, as_json: bool) -> int:
     return int(error.exit_code)
 
 
-def _usage_hint(error: Any) -> str:
-    context = getattr(error, "ctx", None)
-    if "unexpected extra argument" in error.format_message():
-        quotes = "A query of several words stands in quotes. " if context and context.info_name == "search" else ""
-        return f"{quotes}The memory file is named by --file PATH."
-    return f"Try `{context.command_path} --help`." if context is not None else "Try `memttl --help`."
+def _refused(error: Any, words: list[str]) -> UsageError:
+    from memttl.commands.refusals import refused
+
+    return refused(error, typer.main.get_command(app), words)

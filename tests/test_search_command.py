@@ -195,7 +195,7 @@ def test_options_narrow_what_is_found(memory: Path, options: list[str], names: l
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--expired", "onyl"], "--expired 'onyl' is unknown"),
+        (["--expired", "onyl"], "--expired knows no 'onyl' (did you mean \"only\"?); nothing was done"),
         (["--expire-before", "soon"], "--expire-before 'soon' cannot be read"),
         (["--tier", "sesion"], 'did you mean "session"'),
         (["--type", "v"], "No entity is of type 'v'"),

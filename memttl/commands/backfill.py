@@ -37,7 +37,7 @@ def backfill(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Find when observations were first written, in old versions of the file. Example: memttl backfill --git -n"""
+    """Find when observations were first written, in old versions of the file."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.backfill import backfill_document, render
     from memttl.settings import Given

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memttl.commands.asking import Shown, ask_below, refuse_later_now, warn_of_the_rest
+from memttl.commands.groups import Group
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import can_ask, put, put_bytes
 from memttl.errors import ExitCode, NeedsYes, UsageError
@@ -32,7 +33,9 @@ BreakHardLinks = Annotated[
     bool, typer.Option("--break-hard-links", help="Write a file with more names; those keep the old text.")
 ]
 
-app = typer.Typer(help="The whole file as it was before each run: list, compare, put back.", rich_markup_mode=None)
+app = typer.Typer(
+    help="The whole file as it was before each run: list, compare, put back.", rich_markup_mode=None, cls=Group
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -51,7 +54,7 @@ def list_(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """List the backups, the newest last. Example: memttl backups list --file memory.jsonl"""
+    """List the backups, the newest last."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.backups import list_document, render_list
     from memttl.settings import Given
@@ -80,7 +83,7 @@ def show(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Show what a backup holds. Example: memttl backups show latest --raw | jq ."""
+    """Show what a backup holds."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.backups_show import render, show_document
     from memttl.settings import Given
@@ -128,7 +131,7 @@ def diff(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Tell what was added and is gone since a backup. Example: memttl backups diff latest"""
+    """Tell what was added and is gone since a backup."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.backups_diff import diff_document, render_diff
     from memttl.settings import Given
@@ -162,7 +165,7 @@ def restore(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Put a whole backup back, after a backup of what is there. Example: memttl backups restore latest"""
+    """Put a whole backup back, after a backup of what is there."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.backups_diff import render_restore, restore_document
     from memttl.settings import Given
@@ -216,7 +219,7 @@ def prune(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Remove the backups that the policy lets go. Example: memttl backups prune --dry-run"""
+    """Remove the backups that the policy lets go."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.backups import render_thin, thin_document
     from memttl.settings import Given

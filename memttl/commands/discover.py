@@ -25,7 +25,7 @@ def discover(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Find the memory files that your MCP clients use; with --file who uses that one. Example: memttl discover"""
+    """Find the memory files that your MCP clients use; with --file who uses that one."""
     from memttl.report.discover import WIDTH, discover_document, render
     from memttl.settings import Given
     from memttl.setup.discover import discover as look_around

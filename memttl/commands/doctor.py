@@ -43,7 +43,7 @@ def doctor(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Check file, policy, ledger, audit log and surroundings; mend a damaged file. Example: memttl doctor"""
+    """Check file, policy, ledger, audit log and surroundings; mend a damaged file."""
     if repair:
         from memttl.commands.repair import repair as mend
 

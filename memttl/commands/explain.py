@@ -29,7 +29,7 @@ def explain(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Tell why an observation stays or goes, with all that was tried. Example: memttl explain 'Sprint 11'"""
+    """Tell why an observation stays or goes, with all that was tried."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.core.selection import Choice
     from memttl.report.explain_json import explain_document

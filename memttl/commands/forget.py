@@ -53,7 +53,7 @@ def forget(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Erase a secret for good, from backups and logs too. Example: memttl forget 'Team *' 'token: abc'"""
+    """Erase a secret for good, from backups and logs too."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.forget import forget_document, remaining_words, render
     from memttl.settings import Given

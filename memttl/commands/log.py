@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from memttl.commands.groups import Group
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import put, say
 from memttl.errors import ExitCode, UsageError
@@ -13,6 +14,7 @@ from memttl.errors import ExitCode, UsageError
 app = typer.Typer(
     help="Show what was removed, restored, set and repaired, and when; or check that the log is whole.",
     rich_markup_mode=None,
+    cls=Group,
 )
 Run = Annotated[
     list[str] | None, typer.Option("--run", metavar="RUN", help="One run: its id, or its beginning; repeatable.")
@@ -45,7 +47,7 @@ def log(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Show what was removed, restored, set and repaired, and when. Example: memttl log --since 30d"""
+    """Show what was removed, restored, set and repaired, and when."""
     given_options = (run, entity, since, until, file, policy, now, color)
     if context.invoked_subcommand is not None:
         if any(value is not None for value in given_options) or json or quiet or verbose:
@@ -86,7 +88,7 @@ def verify(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Check that no line of the log was edited, lost or moved. Example: memttl log verify --file memory.jsonl"""
+    """Check that no line of the log was edited, lost or moved."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.core.log_outcome import VerifyOutcome
     from memttl.report.log import render_verified

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memttl.commands import policy_prompt
+from memttl.commands.groups import Group
 from memttl.commands.in_force import named_files, policy_in_force, protected
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import put, say
@@ -23,7 +24,9 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
     from memttl.settings import Given
 
 app = typer.Typer(
-    help="Validate the policy, show what is in force, and tell editors and assistants of it.", rich_markup_mode=None
+    help="Validate the policy, show what is in force, and tell editors and assistants of it.",
+    rich_markup_mode=None,
+    cls=Group,
 )
 
 
@@ -46,7 +49,7 @@ def check(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Validate a policy and name all its problems at once. Example: memttl policy check memttl.toml"""
+    """Validate a policy and name all its problems at once."""
     from memttl.policies import POLICY_BESIDE, read_policy
     from memttl.settings import Given
 
@@ -70,7 +73,7 @@ def show(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Show the policy in force, and where each value came from. Example: memttl policy show --file memory.jsonl"""
+    """Show the policy in force, and where each value came from."""
     from memttl.core.policy_show import policy_toml
     from memttl.settings import Given
 
@@ -93,7 +96,7 @@ def schema(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Print the JSON Schema of a policy, for editors. Example: memttl policy schema -o memttl.schema.json"""
+    """Print the JSON Schema of a policy, for editors."""
     from memttl.core.policy_schema import policy_schema
     from memttl.report.documents import to_text
     from memttl.report.policy_json import schema_document

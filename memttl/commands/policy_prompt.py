@@ -40,7 +40,7 @@ def prompt(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Tell an assistant how to write what this policy understands. Example: memttl policy prompt --append CLAUDE.md"""
+    """Tell an assistant how to write what this policy understands."""
     from memttl.report.policy_prompt import change_lines, change_words, prompt_document
     from memttl.settings import Given
 

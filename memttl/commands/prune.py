@@ -61,7 +61,7 @@ def prune(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Remove what has expired, with a backup and an audit log. Example: memttl prune --dry-run"""
+    """Remove what has expired, with a backup and an audit log."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.files.ladder import read_write_path
     from memttl.report.documents import prune_document

@@ -76,7 +76,7 @@ def report(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Show what is stale, what it costs and what goes when. Example: memttl report --within 90d"""
+    """Show what is stale, what it costs and what goes when."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.core.report import Query, check_query
     from memttl.report.report_json import report_document

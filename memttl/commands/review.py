@@ -46,7 +46,7 @@ def review(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Go through what is due, one at a time: renew, pin, drop, skip. Example: memttl review --within 2w"""
+    """Go through what is due, one at a time: renew, pin, drop, skip."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.review_json import review_document
     from memttl.settings import Given

@@ -25,7 +25,7 @@ def scan(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Record which observations are there, so that their age is known. Example: memttl scan --quiet"""
+    """Record which observations are there, so that their age is known."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.scan import render, scan_document
     from memttl.settings import Given

@@ -37,7 +37,7 @@ def search(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Search as the memory server does, without what has expired. Example: memttl search webhook"""
+    """Search as the memory server does, without what has expired."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.core.listing import read_expire_before
     from memttl.core.search import Query, read_expired

@@ -59,7 +59,7 @@ def set_(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Set a TTL, tier, expiry or birth beside the file. Example: memttl set Redis eviction --ttl 6mo"""
+    """Set a TTL, tier, expiry or birth beside the file."""
     from memttl.core.selection import Choice
     from memttl.core.wish import Wish
     from memttl.settings import Given
@@ -90,7 +90,7 @@ def pin(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Keep what is in an entity now, or with --entity the entity itself. Example: memttl pin --entity 'Team *'"""
+    """Keep what is in an entity now, or with --entity the entity itself."""
     from memttl.core.selection import Choice
     from memttl.core.wish import Wish
     from memttl.settings import Given
@@ -116,7 +116,7 @@ def unpin(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Take pins away that `memttl pin` gave. Example: memttl unpin 'Team Alpha' retro"""
+    """Take pins away that `memttl pin` gave."""
     from memttl.core.selection import Choice
     from memttl.core.wish import Wish
     from memttl.settings import Given
@@ -142,7 +142,7 @@ def renew(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Keep it from now for its tier's TTL, or --for so long. Example: memttl renew 'Sprint 11' --for 90d"""
+    """Keep it from now for its tier's TTL, or --for so long."""
     from memttl.core.selection import Choice
     from memttl.core.wish import Wish
     from memttl.settings import Given

@@ -52,7 +52,7 @@ def undo(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Put back what a run removed, keeping all that came since. Example: memttl undo --dry-run"""
+    """Put back what a run removed, keeping all that came since."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.undo import render, undo_document
     from memttl.settings import Given

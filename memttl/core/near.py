@@ -1,4 +1,4 @@
-"""Near names for misspelt ones, in every message that says no to a name."""
+"""Near names for misspelt ones, in every message that says no to a name, and the one sentence that does so."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def near(name: str, names: Sequence[str]) -> str:
     return f' (did you mean "{match}"?)' if match else ""
 
 
+def unknown(place: str, kind: str, word: str, words: Sequence[str]) -> str:
+    """Give the sentence that says no to a word: where it stands, what it should be, a near one; `kind` may be empty."""
+    what = f"{kind} {word!r}" if kind else repr(word)
+    return f"{place} knows no {what}{near(word, words)}; nothing was done."
+
+
 def refuse_unknown_word(option: str, word: str, words: Sequence[str]) -> None:
     """Refuse a value of an option that knows only certain words.
 
@@ -28,6 +34,4 @@ def refuse_unknown_word(option: str, word: str, words: Sequence[str]) -> None:
         UsageError: it names a near one, and all that there are.
     """
     if word not in words:
-        raise UsageError(
-            f"{option} knows no {word!r}{near(word, words)}; nothing was done.", hint=f"Use {', '.join(words)}."
-        )
+        raise UsageError(unknown(option, "", word, words), hint=f"Use {', '.join(words)}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from memttl.core.classify import KnownOf, judge_entity
 from memttl.core.evidence import text_of
@@ -16,12 +16,12 @@ from memttl.core.foreign import Census
 from memttl.core.judge import Judge
 from memttl.core.memory import read_lines, shallow_record
 from memttl.core.model import Line, Verdict
+from memttl.core.near import refuse_unknown_word
 from memttl.core.needle import Needle, needle_of
 from memttl.core.oddities import Oddities, plan_warnings
 from memttl.core.plan import refuse_foreign
 from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import Filters, make_filters
-from memttl.errors import UsageError
 
 Expired = Literal["exclude", "include", "only"]
 
@@ -98,10 +98,8 @@ def read_expired(word: str) -> Expired:
     Raises:
         UsageError: it is none of the three.
     """
-    for known in get_args(Expired):
-        if word == known:
-            return known  # type: ignore[no-any-return]
-    raise UsageError(f"--expired {word!r} is unknown; nothing was done.", hint=f"Use {', '.join(get_args(Expired))}.")
+    refuse_unknown_word("--expired", word, get_args(Expired))
+    return cast(Expired, word)
 
 
 def search_file(

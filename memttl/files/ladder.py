@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import enum
 import errno
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
-from memttl.errors import NoPermission, UsageError
+from memttl.core.near import refuse_unknown_word
+from memttl.errors import NoPermission
 
 WritePath = Literal["auto", "exchange", "replace"]
 Call = Literal["lease", "exchange"]
@@ -26,10 +27,8 @@ def read_write_path(word: str) -> WritePath:
     Raises:
         UsageError: it is none of the three.
     """
-    for known in get_args(WritePath):
-        if word == known:
-            return known  # type: ignore[no-any-return]
-    raise UsageError(f"--write-path {word!r} is none of auto, exchange, replace; nothing was done.")
+    refuse_unknown_word("--write-path", word, get_args(WritePath))
+    return cast(WritePath, word)
 
 
 class Rung(enum.Enum):

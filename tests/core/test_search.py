@@ -116,7 +116,7 @@ def test_expire_before_that_cannot_be_read_is_an_error(text: str) -> None:
 
 def test_expired_is_one_of_three_words() -> None:
     assert read_expired("only") == "only"
-    with pytest.raises(UsageError, match="is unknown"):
+    with pytest.raises(UsageError, match="knows no 'onyl'"):
         read_expired("onyl")
 
 
