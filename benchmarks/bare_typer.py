@@ -37,6 +37,29 @@ def _main(
 
 
 @app.command()
+def init(
+    output_path: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="h")] = None,
+    user: Annotated[bool, typer.Option("--user", help="h")] = False,
+    timezone: Annotated[str | None, typer.Option("--timezone", metavar="NAME", help="h")] = None,
+    rules: Annotated[bool | None, typer.Option("--rules/--no-rules", help="h")] = None,
+    scan: Annotated[bool | None, typer.Option("--scan/--no-scan", help="h")] = None,
+    backfill: Annotated[bool | None, typer.Option("--backfill/--no-backfill", help="h")] = None,
+    schedule: Annotated[str | None, typer.Option("--schedule", metavar="KIND", help="h")] = None,
+    replace_policy: Annotated[bool, typer.Option("--replace-policy", help="h")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="h")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="h")] = False,
+    file: File = None,
+    policy: PolicyPath = None,
+    now: Now = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
+) -> None:
+    """Do nothing."""
+
+
+@app.command()
 def discover(
     file: File = None,
     policy: PolicyPath = None,

@@ -17,6 +17,7 @@ from memttl.commands import (
     explain,
     forget,
     help,
+    init,
     log,
     policy,
     prune,
@@ -44,6 +45,7 @@ app = typer.Typer(
     cls=Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.command()(init.init)
 app.command()(discover.discover)
 app.command()(prune.prune)
 app.command()(report.report)

@@ -44,6 +44,19 @@ def policies_beside(named: str) -> list[str]:
     return [os.path.join(folder, POLICY_BESIDE) for folder in folders]
 
 
+def policy_places(named: str | None, given: str | None, environ: Mapping[str, str]) -> list[str]:
+    """Give all places where a policy is looked for, made absolute, the first that counts first."""
+    told = given or environ.get("MEMTTL_POLICY")
+    places = [*([told] if told else []), *(policies_beside(named) if named else ()), own_policy()]
+    return list(dict.fromkeys(os.path.abspath(os.path.expanduser(place)) for place in places))
+
+
+def policy_place(named: str) -> str:
+    """Give where a policy of one memory file lies, or would: found by each of the file's names, so beside the file."""
+    places = policies_beside(named)
+    return next((place for place in places if os.path.lexists(place)), places[-1])
+
+
 def lies_beside(path: str, named: str) -> bool:
     """Say whether a policy may have come with the memory file's folder (a cloned repository), however it was named."""
     folders = {os.path.realpath(os.path.dirname(beside)) for beside in policies_beside(named)}

@@ -45,6 +45,8 @@ def imported_by(*args: str | Path) -> set[str]:
         ["explain", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],
         ["log", "--file", FIXTURES / "log/memory.jsonl"],
         ["log", "verify", "--file", FIXTURES / "log/memory.jsonl"],
+        ["discover"],
+        ["discover", "--json"],
         ["policy", "prompt"],
         ["policy", "schema"],
         ["search", "webkit", "--file", FIXTURES / "memory/example.jsonl", "--now", "2026-06-01"],

@@ -87,7 +87,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("memttl policy prompt --append CLAUDE.md", "Put it into a file of instructions, or bring it up to date."),
     ),
     "discover": (("memttl discover", "The memory files that the MCP clients of this machine point at."),),
-    "init": (("memttl init", "The first steps: find the file, propose a policy, show what it would do."),),
+    "init": (
+        ("memttl init", "The first steps: find the file, propose a policy, show what it would do."),
+        ("memttl init --dry-run", "The same without a question, with the policy's text; nothing is written."),
+    ),
     "move": (("memttl move ~/memory/memory.jsonl", "Take the memory file and all that memttl keeps of it there."),),
     "schedule": (
         ("memttl schedule systemd", "Print the service and the timer for a daily prune."),

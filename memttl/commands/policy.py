@@ -133,6 +133,8 @@ def _in_force(given: Given) -> Policy:
 
 
 def _print(policy: Policy, output: Output, text: str) -> None:
+    if output.verbose:
+        say(f"policy {visible(policy.where)}")
     warn(policy.warnings, output)
     if output.json:
         from memttl.report.documents import to_text

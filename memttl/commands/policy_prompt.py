@@ -14,6 +14,7 @@ from memttl.commands.in_force import named_files, policy_in_force, protected
 from memttl.commands.options import Color, DryRun, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import put, say
 from memttl.errors import ExitCode, UsageError
+from memttl.report.text import visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from pathlib import Path
@@ -79,6 +80,8 @@ def _told(given: Given, named: Sequence[str], output: Output) -> Told:
     from memttl.core.policy_prompt import Told, make_prompt
 
     found = policy_in_force(given, named)
+    if output.verbose:
+        say(f"policy {visible(found.where)}")
     warn(found.warnings, output)
     return Told(found, make_prompt(found))
 

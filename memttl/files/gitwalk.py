@@ -185,3 +185,16 @@ def _sources(repository: Repository, appeared: Iterable[tuple[Commit, bytes]]) -
         elif item.path in here and item.source is not None and item.old is not None:
             found.add(item.source)
     return found
+
+
+def commits_of(path: Path) -> int:
+    """Count the commits that changed the file at `path` (links resolved) under its present name; 0 where none is known.
+
+    Cheap: no version is read, and no rename followed.
+    """
+    try:
+        repository = repository_of(path)
+        ended = run(repository.top, "rev-list", "--count", repository.head, "--", repository.name)
+    except NoHistory:
+        return 0
+    return 0 if ended.code else int(ended.out)

@@ -217,7 +217,8 @@ def open_memory(path: Path) -> int:
         except BlockingIOError:
             time.sleep(0.01 * (attempt + 1))
         except FileNotFoundError:
-            raise NoMemoryFile(f"There is no file {path}.", hint="Name the memory file with --file.") from None
+            hint = "Name the memory file with --file; `memttl discover` looks for it."
+            raise NoMemoryFile(f"There is no file {path}.", hint=hint) from None
         except PermissionError as e:
             raise NoPermission(f"{path} may not be read ({e.strerror}).") from None
         except OSError as e:

@@ -87,8 +87,9 @@ def _block(found: dict[str, Any], now: datetime, home: str, width: int) -> Itera
 
 def _holds(found: dict[str, Any], now: datetime) -> str:
     """Say what is in a file: `14 entities, 63 observations, 5.5 kB, changed today`."""
+    by = [f"read by release {found['release']} of the server"] if found["release"] else []
     if not found["exists"]:
-        return "nothing lies there yet" if found["path"] else "not looked into"
+        return ", ".join(["nothing lies there yet" if found["path"] else "not looked into", *by])
     words = []
     if found["entities"] is not None:
         words += [plural(found["entities"], "entity"), plural(found["observations"], "observation")]
@@ -98,7 +99,7 @@ def _holds(found: dict[str, Any], now: datetime) -> str:
         changed = in_zone(datetime.fromisoformat(found["changed"]), now.tzinfo or UTC)
         age = age_words(changed, now)
         words.append(f"changed {day_words(changed.date())} ({'today' if age == '0 days' else f'{age} ago'})")
-    return ", ".join(words)
+    return ", ".join([*words, *by])
 
 
 def _pointed(pointer: dict[str, Any], home: str) -> str:

@@ -85,6 +85,7 @@ CLIENTS = (
         (
             *(At((f"{{config}}/{name}/User/mcp.json",)) for name in _CODE),
             At(("{config}/Code/User/profiles/*/mcp.json",)),
+            At(("{home}/.var/app/com.visualstudio.code/config/Code/User/mcp.json",), ("linux",)),  # Flatpak
             # until the summer of 2025 the servers stood in the settings
             At(("{config}/Code/User/settings.json",), keys=("mcp", "servers")),
         ),

@@ -19,7 +19,7 @@ from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System
 from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
 from memttl.setup.look import Seen, look_at
-from memttl.setup.npm import is_there, npm_cache, release_in, servers_in
+from memttl.setup.npm import global_folders, is_there, npm_cache, npx_modules, release_in, servers_in
 from memttl.setup.paths import Where, where_of
 from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
 
@@ -89,15 +89,17 @@ class _Spot(NamedTuple):
 
 def _sources(client: Client, machine: Machine) -> Iterator[_Source]:
     """Yield the places of a client's configs: the user's, then those of the folder and of what lies above it."""
-    idle = ""
+    idle, own = "", set()
     for at in client.user:
         for path in _paths(at, machine):
+            own.add(path)
             yield _Source(path, at.keys or client.keys, None, idle)
             if client.shadow and is_there(path):
                 idle = client.shadow
     for folder in _project_folders(machine):
         for name, keys in client.project:
-            yield _Source(folder / name, keys, folder)
+            if folder / name not in own:  # in the home folder, ~/.cursor/mcp.json is the user's
+                yield _Source(folder / name, keys, folder)
 
 
 def _paths(at: At, machine: Machine) -> list[Path]:
@@ -132,14 +134,12 @@ def _globbed(text: str) -> list[Path]:
 
 
 def _project_folders(machine: Machine) -> list[Path]:
-    """Give the folder where the user stands and those above it, to the root of the repository, or the home folder."""
-    folders = []
-    for folder in (machine.folder, *machine.folder.parents):
-        if folder == machine.home:
+    """Give the folder where the user stands and those above it, to the root of the repository, or below the home."""
+    home, folders = identity(machine.home, machine.system), [machine.folder]
+    for folder in machine.folder.parents:
+        if is_there(folders[-1] / ".git") or home in (identity(f, machine.system) for f in (folders[-1], folder)):
             break
         folders.append(folder)
-        if is_there(folder / ".git"):
-            break
     return folders
 
 
@@ -180,14 +180,12 @@ def _caches(machine: Machine) -> list[Path]:
 
 
 def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iterator[_Spot]:
-    """Yield the memory files in npx caches that no client points at."""
+    """Yield the memory files in npx caches and beside global installations that no client points at."""
     known = {identity(spot.where.path, machine.system) for spot in spots if spot.where.path}
-    for cache in caches:
-        for dist in servers_in(cache):
-            for name in ("memory.jsonl", "memory.json"):
-                path = dist / name
-                if is_there(path) and identity(path, machine.system) not in known:
-                    yield _Spot(None, Where(path, "", dist, release_in(dist)))
+    modules = [*(folder for cache in caches for folder in npx_modules(cache)), *global_folders(machine)]
+    for path in (dist / name for dist in servers_in(modules) for name in ("memory.jsonl", "memory.json")):
+        if is_there(path) and identity(path, machine.system) not in known:
+            yield _Spot(None, Where(path, "", path.parent, release_in(path.parent)))
 
 
 def _grouped(spots: Iterable[_Spot], system: System) -> list[list[_Spot]]:

@@ -12,6 +12,7 @@ def plain_json(text: str) -> str:
     """Give the text without comments, and without commas that nothing follows; a comment becomes a space."""
     kept: list[str] = []
     comma = -1  # where in `kept` the comma stands behind which nothing has come yet
+    last = ""  # the last character that means something
     at = 0
     while at < len(text):
         character = text[at]
@@ -23,7 +24,8 @@ def plain_json(text: str) -> str:
         if character in "]}" and comma >= 0:
             kept[comma] = " "
         if character not in _SPACE:
-            comma = len(kept) if character == "," else -1
+            comma = len(kept) if character == "," and last not in ("", "[", "{", ",") else -1
+            last = character
         kept.append(text[at:end])
         at = end
     return "".join(kept)

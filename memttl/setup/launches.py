@@ -34,6 +34,8 @@ _CONTAINERS = ("docker", "podman", "nerdctl")
 _ASSIGNMENT = re.compile(r"(?:\$env:)?([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _ENDS_OF_COMMAND = ("&&", "||", ";", "|", "&")
 _SPEC = re.compile(r"(@[^/@\s]+/[^/@\s]+|[^/@\s]+)(?:@(.+))?")
+_CODE = (".js", ".mjs", ".cjs", ".ts")
+_WORDS = 500  # a longer command line is none that somebody wrote
 _WRAPPERS = 6  # more of them, one in another, nobody writes
 
 
@@ -58,7 +60,7 @@ class Launch(NamedTuple):
 
 def launch_of(entry: Entry, machine: Machine) -> Launch | None:
     """Give what memory server an entry starts, None where it starts none that is known."""
-    found = _launch(list(entry.words), dict(entry.env), machine, _WRAPPERS)
+    found = _launch(list(entry.words[:_WORDS]), dict(entry.env), machine, _WRAPPERS)
     if found is None and entry.env.get("MEMORY_FILE_PATH"):
         return Launch(UNKNOWN, "unknown", entry.words[0], None, entry.words[1:], entry.env)
     return found
@@ -154,9 +156,6 @@ def _script(words: list[str], env: dict[str, str]) -> Launch | None:
     package = package_of_script(target.replace("\\", "/"))
     # a copy under another folder's name is known by its package.json, which `paths.py` reads
     return Launch(package or PACKAGES[0], "script", target, None, arguments, env) if target.endswith(_CODE) else None
-
-
-_CODE = (".js", ".mjs", ".cjs", ".ts")
 
 
 def _container(words: list[str], env: dict[str, str]) -> Launch | None:

@@ -98,14 +98,15 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def servers_in(cache: Path) -> Iterator[Path]:
-    """Yield the folders of memory servers' code that lie in an npx cache."""
-    for folder in _children(cache / "_npx"):
-        for package in PACKAGES:
-            for name in package.names:
-                dist = folder / "node_modules" / name / "dist"
-                if is_there(dist):
-                    yield dist
+def npx_modules(cache: Path) -> list[Path]:
+    """Give the folders of packages in an npx cache."""
+    return [folder / "node_modules" for folder in _children(cache / "_npx")]
+
+
+def servers_in(modules: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders of memory servers' code that lie in folders of packages."""
+    names = [name for package in PACKAGES for name in package.names]
+    return (folder / name / "dist" for folder in modules for name in names if is_there(folder / name / "dist"))
 
 
 def _children(folder: Path) -> list[Path]:

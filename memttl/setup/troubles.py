@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -224,21 +225,23 @@ def with_rivals(found: Iterable[Found]) -> list[Found]:
     """Give the files, each with what is amiss between them: one user's clients that keep several memories."""
     files = list(found)
     using = [{p.client for p in f.pointers if p.project is None and not p.idle} for f in files]
-    return [file._replace(troubles=(*file.troubles, *_rivals(at, files, using))) for at, file in enumerate(files)]
+    memories = Counter(client for clients in using for client in clients)
+    return [
+        file._replace(troubles=(*file.troubles, *_rivals(clients, memories)))
+        for file, clients in zip(files, using, strict=True)
+    ]
 
 
-def _rivals(at: int, files: list[Found], using: list[set[str]]) -> Iterator[Trouble]:
-    others = [n for n in range(len(files)) if n != at and using[n]]
-    if not using[at] or not others:
-        return
-    twice = sorted(using[at].intersection(*[set().union(*(using[n] for n in others))]))
+def _rivals(clients: set[str], memories: Counter[str]) -> Iterator[Trouble]:
+    """Yield what is amiss with a file that `clients` use; `memories` counts the files that each client uses."""
+    twice = sorted(client for client in clients if memories[client] > 1)
     if twice:
         yield Trouble(
             "two-of-one-client",
             f"{' and '.join(twice)} has more than one memory: what it keeps in one it does not find in the other",
             "Keep one entry in the config, or give each a task of its own.",
         )
-    rest = sorted(set().union(*(using[n] for n in others)) - using[at])
+    rest = sorted(memories.keys() - clients) if clients else []
     if rest:
         yield Trouble(
             "two-memories",
