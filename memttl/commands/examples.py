@@ -98,14 +98,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "The policy that it would write for all of your memory files.",
         ),
     ),
-    "schedule": (("memttl schedule systemd", "A timer for a daily prune, printed and not installed."),),
-    "schedule systemd": (
-        ("memttl schedule systemd", "Print the unit and the timer."),
+    "schedule": (
+        ("memttl schedule systemd", "Print the service and the timer for a daily prune."),
         ("memttl schedule systemd --install", "Show what the first run would remove, ask, and install them."),
+        ("memttl schedule cron scan --every 1h", "Print the line for `crontab -e` that scans every hour."),
     ),
-    "schedule cron": (("memttl schedule cron", "Print the line for `crontab -e`."),),
-    "schedule launchd": (("memttl schedule launchd", "Print the property list for macOS."),),
-    "schedule windows": (("memttl schedule windows", "Print the task for the Task Scheduler of Windows."),),
 }
 # what somebody new is shown, in this order, of the commands that there are
 FIRST = (

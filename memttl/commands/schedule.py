@@ -76,7 +76,7 @@ def schedule(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Print or install a timer that prunes every night. Example: memttl schedule systemd --install"""
+    """Print, install or remove a timer that prunes every night, or scans."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.schedule import printed, schedule_document
     from memttl.settings import Given, resolve, resolve_anyway

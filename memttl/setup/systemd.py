@@ -26,6 +26,10 @@ SystemCallFilter=~@privileged @resources
 SystemCallFilter=@chown
 SystemCallErrorNumber=EPERM
 """
+_ALONE = """\
+# A user's systemd hides files and the network in a user namespace alone. This machine gives it none, or the memory file
+# has a group or a list of rights that could not be kept in one: so this is the filter of system calls alone.
+"""
 _SANDBOX = """\
 CapabilityBoundingSet=
 ProtectSystem=strict
@@ -64,7 +68,7 @@ def _service(job: Job) -> str:
     return (
         f"# {MARK}; `memttl schedule systemd {job.wish.command} --remove` takes it away.\n"
         f"[Unit]\nDescription={_escaped(job.title)}\n\n"
-        "[Service]\nType=oneshot\n"
+        "[Service]\nType=oneshot\nSyslogIdentifier=memttl\n"
         f"{_who(job)}{_exec_start(job.words)}{_environment(job)}"
         "TimeoutStartSec=30min\nNice=19\nCPUSchedulingPolicy=batch\nIOSchedulingClass=idle\nUMask=0077\n\n"
         f"{_hardening(job)}"
@@ -87,8 +91,7 @@ def _environment(job: Job) -> str:
 
 def _hardening(job: Job) -> str:
     if not job.sandbox:
-        why = "a user's units here get no user namespace, without which systemd cannot hide files, users or the network"
-        return f"# {why}:\n# so this is the filter of system calls alone.\n{_FILTER}"
+        return f"{_ALONE}{_FILTER}"
     writable = " ".join(_path(folder) for folder in job.folders)
     return (
         f"# the write path makes new files beside the memory file\nReadWritePaths={writable}\n"
