@@ -84,4 +84,5 @@ def doctor(
             in_short=short,
         ),
         resolver=resolve_anyway,
+        tells_failures=False,
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from memttl.commands.options import Output, say_error
@@ -50,19 +52,26 @@ def over_files(
     *,
     resolver: Resolver = resolve,
     kept_as: str = "",
+    tells_failures: bool = True,
 ) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
     With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
     it is raised for `cli.py` to print. `kept_as` is the command's name where the outcome of a run that nobody watches
-    is to be kept. An archive that a glob has met beside others is passed over where the use case refuses archives: it
-    is no error that `*.jsonl` meets one.
+    is to be kept; `tells_failures` is false where the results say themselves how such runs ended. An archive that a
+    glob has met beside others is passed over where the use case refuses archives: it is no error that `*.jsonl` meets
+    one.
     """
     names = memory_files(given, os.environ)
-    with _progress(output) as progress:
+    met: dict[str, Path | None] = dict.fromkeys(names)  # each with the folder of its state, where that lies elsewhere
+    with _telling(met, is_told=tells_failures and _is_watched(output)), _progress(output) as progress:
 
         def act(name: str) -> R:
-            return _one(name, given, output, use_case, progress, resolver)
+            def use(settings: Settings) -> R:
+                met[name] = settings.state_elsewhere
+                return use_case(settings)
+
+            return _one(name, given, output, use, progress, resolver)
 
         kept = _kept(act, kept_as, given, faces)
 
@@ -84,11 +93,37 @@ def _is_named(name: str, given: Given) -> bool:
 
 
 def _kept(act: Callable[[str], R], kept_as: str, given: Given, faces: Faces) -> Callable[[str], R]:
-    if not kept_as or can_ask():
+    if not kept_as:
         return act
-    from memttl.commands.keeping import keeping  # here: few runs are a timer's
+    from memttl.commands.keeping import healing, keeping  # here: few runs are a timer's
 
-    return keeping(act, kept_as, given, faces)
+    return (healing if can_ask() else keeping)(act, kept_as, given, faces)
+
+
+def _is_watched(output: Output) -> bool:
+    """Say whether a person reads what goes to stderr, and wants more than errors and documents."""
+    is_screen = sys.stderr is not None and sys.stderr.isatty()
+    return is_screen and can_ask() and not (output.quiet or output.json)
+
+
+@contextmanager
+def _telling(met: Mapping[str, Path | None], *, is_told: bool) -> Iterator[None]:
+    """At the end, also where it fails, tell that runs which nobody watched have failed."""
+    try:
+        yield
+    except Interrupted:
+        raise  # who wants to be gone reads nothing more
+    except MemttlError:
+        _tell(met, is_told=is_told)
+        raise
+    _tell(met, is_told=is_told)
+
+
+def _tell(met: Mapping[str, Path | None], *, is_told: bool) -> None:
+    if is_told:
+        from memttl.commands.telling import tell_failures  # here: a run in a pipe need not pay for it
+
+        tell_failures(met.items())
 
 
 def _progress(output: Output) -> AbstractContextManager[Progress]:
