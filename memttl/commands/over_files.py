@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from memttl import trace
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import can_ask, put, say
 from memttl.core.progress import Progress, no_progress
@@ -63,13 +64,17 @@ def over_files(
     one.
     """
     names = memory_files(given, os.environ)
+    if trace.is_heard():
+        from memttl.commands.diagnostics import clear  # here: few runs are logged
+
+        clear(names, given, os.environ)
     met: dict[str, Path | None] = dict.fromkeys(names)  # each with the folder of its state, where that lies elsewhere
     with _telling(met, is_told=tells_failures and _is_watched(output)), _progress(output) as progress:
 
         def act(name: str) -> R:
             def use(settings: Settings) -> R:
                 met[name] = settings.state_elsewhere
-                return use_case(settings)
+                return use_case(_noted(settings) if trace.is_heard() else settings)
 
             return _one(name, given, output, use, progress, resolver)
 
@@ -84,6 +89,13 @@ def over_files(
                 raise
 
         return _each(names, output, faces, progress, result_of)
+
+
+def _noted(settings: Settings) -> Settings:
+    from memttl.commands.diagnostics import note_settings, noting_phases
+
+    note_settings(settings)
+    return settings._replace(progress=noting_phases(settings.progress))
 
 
 def _is_named(name: str, given: Given) -> bool:
@@ -149,6 +161,10 @@ def _each(
                 raise
             codes.append(e.exit_code)
             documents.append({**error_document(e), "file": name})
+            if trace.is_heard():
+                from memttl.commands.diagnostics import note_error
+
+                note_error(e)
             if not output.json:
                 say_error(e)
             if e.exit_code == ExitCode.INTERRUPTED:
@@ -164,6 +180,10 @@ def _each(
         results.append(result)
         codes.append(faces.code(result))
         documents.append(faces.document(result))
+        if trace.is_heard():
+            from memttl.commands.diagnostics import note_result
+
+            note_result(name, codes[-1], documents[-1])
         if not (output.json or output.quiet):
             _print(partial(faces.show, result), documents[-1:])
         elif output.quiet and not output.json and codes[-1] and faces.in_short:
