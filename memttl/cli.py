@@ -11,6 +11,7 @@ import typer
 
 from memttl import __version__, trace
 from memttl.commands import (
+    about,
     backfill,
     backups,
     doctor,
@@ -63,9 +64,19 @@ def _main(
     context: typer.Context,
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With --version: print what a bug report needs.")
+    ] = False,
 ) -> None:
-    if version:
+    if version and verbose:
+        about.about()
+    elif version:
         put(f"memttl {__version__}\n")
+    elif verbose:
+        raise UsageError(
+            "--verbose stands after the command's name; before it there is only --version.",
+            hint="`memttl --version --verbose` prints what a bug report needs.",
+        )
     elif context.invoked_subcommand is None:
         put(context.get_help() + "\n")
 
