@@ -29,7 +29,8 @@ class Faces(NamedTuple):
 
     `show_all` shows those of all files together, where a format is one result whatever the number of files; it is
     called with `--quiet` too. `emit` takes the document of `--json`, where that does not go to stdout. Both are told
-    whether all files gave a result. `in_short` gives what `--quiet` says on stderr where the code is not 0.
+    whether all files gave a result. `in_short` gives what `--quiet` says on stderr where the code is not 0. `sums`
+    gives what the results of several files come to, for the line that is printed last; None for a command without one.
     """
 
     code: Callable[[Any], ExitCode]
@@ -38,6 +39,12 @@ class Faces(NamedTuple):
     show_all: Callable[[list[Any], bool], None] = lambda _results, _complete: None
     emit: Callable[[str, bool], None] = lambda text, _complete: put(text)
     in_short: Callable[[Any], str] | None = None
+    sums: Callable[[list[Any]], str] | None = None
+
+
+def no_sums(_results: Sequence[object]) -> str:
+    """Say of several files no more than how many were done: for `Faces.sums`."""
+    return ""
 
 
 class _PassedOver(NamedTuple):
@@ -63,7 +70,7 @@ def over_files(
     glob has met beside others is passed over where the use case refuses archives: it is no error that `*.jsonl` meets
     one.
     """
-    names = memory_files(given, os.environ)
+    names = _without_our_own(memory_files(given, os.environ), given, output)
     if trace.is_heard():
         from memttl.commands.diagnostics import clear  # here: few runs are logged
 
@@ -89,6 +96,21 @@ def over_files(
                 raise
 
         return _each(names, output, faces, progress, result_of)
+
+
+def _without_our_own(names: list[str], given: Given, output: Output) -> list[str]:
+    """Leave out what a glob has met of memttl's own, such as backups; all that it met is kept where there is no other.
+
+    Somebody may want to read them, and what writes refuses them.
+    """
+    if len(names) < 2:
+        return names
+    from memttl.files.state import lies_in_state  # here: most runs are about one file
+
+    others = [name for name in names if _is_named(name, given) or not lies_in_state(name)]
+    if others and output.verbose and len(others) < len(names):
+        say(f"memttl: passed over {len(names) - len(others)} of memttl's own files")
+    return others or names
 
 
 def _noted(settings: Settings) -> Settings:
@@ -197,6 +219,11 @@ def _each(
         _print(lambda: faces.emit(to_text(of_files(documents)), is_complete), documents)
     elif results:
         _print(lambda: faces.show_all(results, is_complete), documents)
+    if faces.sums is not None and len(names) > 1 and not (output.json or output.quiet):
+        from memttl.report.several import summary  # here: most runs are about one file
+
+        text = summary(len(names), codes, passed_over=len(passed), sums=faces.sums(results))
+        _print(partial(put, text), documents)
     return max(codes)
 
 

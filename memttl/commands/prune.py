@@ -65,6 +65,7 @@ def prune(
     from memttl.commands.over_files import Faces, over_files
     from memttl.files.ladder import read_write_path
     from memttl.report.documents import prune_document
+    from memttl.report.several import prune_sums
     from memttl.settings import Given
     from memttl.workflow.prune import Request
 
@@ -92,7 +93,12 @@ def prune(
         given,
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
-        Faces(lambda outcome: outcome.exit_code, prune_document, lambda outcome: _show(outcome, output, shown)),
+        Faces(
+            lambda outcome: outcome.exit_code,
+            prune_document,
+            lambda outcome: _show(outcome, output, shown),
+            sums=prune_sums,
+        ),
         kept_as="prune" if request.writes else "",
     )
 
