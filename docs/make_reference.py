@@ -41,7 +41,6 @@ ENVIRONMENT = {
     "XDG_CONFIG_HOME": "Config files (~/.config): memttl/policy.toml, a user's systemd units, fish's completions.",
     "XDG_STATE_HOME": "The folder of state (~/.local/state): for memory files in the npx cache.",
     "XDG_DATA_HOME": "The folder of data (~/.local/share): for bash's completions.",
-    "PYTHONPATH": "Python's own; a schedule takes it along where memttl is found by it alone.",
     "ZDOTDIR": "The folder of zsh's own files: for its completions.",
     "HOME": "The user's folder, below which the MCP clients keep their configs.",
     "USERPROFILE": "The same on Windows.",

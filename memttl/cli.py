@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from memttl import __version__
+from memttl import __version__, trace
 from memttl.commands import (
+    about,
     backfill,
     backups,
     discover,
@@ -32,8 +33,8 @@ from memttl.commands import (
 )
 from memttl.commands.groups import Group
 from memttl.commands.options import say_error, wants_json
-from memttl.commands.printing import put, settle_streams
-from memttl.errors import AS_IT_WAS, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
+from memttl.commands.printing import put, say, settle_streams
+from memttl.errors import AS_IT_WAS, Bug, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
 
 # the parent of all that Typer's parser says no with (an unknown option, a missing value); Typer exports its child only
 _ParserError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -85,9 +86,19 @@ def _main(
             "--show-completion", metavar="[SHELL]", help="Print the script for bash, zsh, fish or powershell."
         ),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With --version: print what a bug report needs.")
+    ] = False,
 ) -> None:
-    if version:
+    if version and verbose:
+        about.about()
+    elif version:
         put(f"memttl {__version__}\n")
+    elif verbose:
+        raise UsageError(
+            "--verbose stands after the command's name; before it there is only --version.",
+            hint="`memttl --version --verbose` prints what a bug report needs.",
+        )
     elif install_completion is not None or show_completion is not None:
         from memttl.commands.completion_scripts import install, show
 
@@ -106,25 +117,59 @@ def run() -> int:
         from memttl.commands.completing import complete  # here: a shell asks, and nobody else
 
         return complete(typer.main.get_command(app), os.environ, words)
-    as_json = wants_json(words)
     if words in (["--install-completion"], ["--show-completion"]):
         words = [*words, "auto"]
+    if not os.environ.get("MEMTTL_LOG"):
+        return _run(words)
+    from memttl.commands import diagnostics  # here: few runs are logged
+
+    try:
+        log = diagnostics.begin(os.environ, words, _known_words())
+    except MemttlError as e:
+        return _fail(e)
+    code = _run(words)
+    log.end(code)
+    return code
+
+
+def _run(words: list[str]) -> int:
     try:
         return int(app(words, prog_name="memttl", standalone_mode=False) or 0)
     except MemttlError as e:
-        return _fail(e, as_json=as_json)
+        return _fail(e)
     except _ParserError as e:
-        return _fail(_refused(e, words), as_json=as_json)
+        return _fail(_refused(e, words))
     except (KeyboardInterrupt, typer.Abort):
-        return _fail(Interrupted(f"Interrupted; {AS_IT_WAS}."), as_json=as_json)
+        return _fail(Interrupted(f"Interrupted; {AS_IT_WAS}."))
     except PermissionError as e:
-        return _fail(NoPermission(f"{e.filename}: {e.strerror}."), as_json=as_json)
+        return _fail(NoPermission(f"{e.filename}: {e.strerror}."), cause=e)
     except OSError as e:  # a disk that fails, a network folder that went away
-        return _fail(CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}."), as_json=as_json)
+        return _fail(CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}."), cause=e)
+    except Exception as e:
+        import traceback
+
+        say(traceback.format_exc())
+        return _fail(Bug(f"{type(e).__name__}, which memttl did not reckon with."), cause=e)
 
 
-def _fail(error: MemttlError, *, as_json: bool) -> int:
-    if as_json and not isinstance(error, CannotPrint):
+def _known_words() -> set[str]:
+    """Give the names of all commands and their options."""
+    found: set[str] = set()
+    pending: list[tuple[str, Any]] = [("", typer.main.get_command(app))]
+    while pending:
+        name, command = pending.pop()
+        found.update([name] if name else [])
+        found.update(option for p in command.params for option in (*p.opts, *p.secondary_opts) if option[:1] == "-")
+        pending += [(f"{name} {sub}".strip(), c) for sub, c in getattr(command, "commands", {}).items()]
+    return found
+
+
+def _fail(error: MemttlError, *, cause: BaseException | None = None) -> int:
+    if trace.is_heard():
+        from memttl.commands.diagnostics import note_error
+
+        note_error(cause or error)
+    if wants_json(sys.argv[1:]) and not isinstance(error, CannotPrint):
         from memttl.report.documents import error_document, to_text
 
         try:

@@ -54,6 +54,12 @@ class MemttlError(Exception):
         return type(self).__name__
 
 
+class Bug(MemttlError):
+    """Something that memttl did not reckon with; the traceback stands before it."""
+
+    hint = "Please report this with `memttl --version --verbose`."
+
+
 class UsageError(MemttlError):
     """The call's words are off: an option, an entity that is not there, an unreadable `--now`."""
 

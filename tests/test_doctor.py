@@ -542,14 +542,14 @@ def test_stamps_after_the_clock(used: Path) -> None:
 def test_scheduled_runs_that_failed(used: Path) -> None:
     for _ in range(3):
         keep_outcome(state_of(used), command="prune", code=65, message="damaged")
-    assert "the last 3 runs of prune without a terminal ended 65" in only(checked(used), "failed-runs").message
+    assert "the last 3 scheduled runs of prune ended 65" in only(checked(used), "failed-runs").message
 
 
 def test_timer_that_fails_is_told_by_doctor(used: Path) -> None:
     used.write_bytes(GOOD + b"{")
     for _ in range(2):
         assert memttl("prune", "--yes", "--quiet", "--file", aged(used)).returncode == 65
-    assert "the last 2 runs of prune without a terminal ended 65" in one(checked(used), "failed-runs").message
+    assert "the last 2 scheduled runs of prune ended 65" in one(checked(used), "failed-runs").message
 
 
 # ---- what cannot be looked at

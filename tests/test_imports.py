@@ -15,16 +15,17 @@ MODULES = sorted(str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py"))
 MAY_IMPORT = {
     "__init__": set(),
     "errors": set(),
+    "trace": set(),
     "core": {"errors"},
-    "files": {"errors", "core"},
+    "files": {"errors", "core", "trace"},
     "setup": {"errors", "core"},
     "report": {"errors", "core"},
     "policies": {"errors", "core"},
     "settings": {"errors", "core", "setup", "policies"},
-    "workflow": {"errors", "core", "files", "setup", "settings"},
+    "workflow": {"errors", "core", "files", "setup", "settings", "trace"},
     "server": {"errors", "core", "files", "settings", "workflow", "report"},
-    "commands": {"errors", "core", "files", "setup", "policies", "settings", "workflow", "report", "server"},
-    "cli": {"errors", "commands", "report"},
+    "commands": {"errors", "core", "files", "setup", "policies", "settings", "workflow", "report", "server", "trace"},
+    "cli": {"errors", "commands", "report", "trace"},
     "__main__": {"__init__", "cli"},
 }
 IMPURE = {"os", "pathlib", "time", "subprocess", "sys", "io", "shutil", "tempfile", "locale", "random"}

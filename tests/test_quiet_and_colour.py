@@ -27,6 +27,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "undo": ["--yes"],
     "init": ["--yes"],
     "schedule": ["systemd"],
+    "move": ["moved/", "--yes"],
     "backups show": ["latest"],
     "backups diff": ["latest"],
     "backups restore": ["latest", "--yes"],

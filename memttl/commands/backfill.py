@@ -38,7 +38,7 @@ def backfill(
     color: Color = None,
 ) -> int:
     """Find when observations were first written, in old versions of the file."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.backfill import backfill_document, render
     from memttl.settings import Given
 
@@ -53,7 +53,7 @@ def backfill(
         Given(words(file), policy, now),
         output,
         lambda settings: _one(settings, git=git, copies=copies, date=date, dry_run=dry_run),
-        Faces(lambda _: ExitCode.OK, backfill_document, show),
+        Faces(lambda _: ExitCode.OK, backfill_document, show, sums=no_sums),
     )
 
 

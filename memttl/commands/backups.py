@@ -166,7 +166,7 @@ def restore(
     color: Color = None,
 ) -> int:
     """Put a whole backup back, after a backup of what is there."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.backups_diff import render_restore, restore_document
     from memttl.settings import Given
     from memttl.workflow.restore import RestoreRequest
@@ -185,7 +185,7 @@ def restore(
         Given(words(file), policy, now),
         output,
         lambda settings: _restore(settings, request, output, None if yes or dry_run else shown),
-        Faces(lambda _: ExitCode.OK, restore_document, show_it),
+        Faces(lambda _: ExitCode.OK, restore_document, show_it, sums=no_sums),
     )
 
 
@@ -220,7 +220,7 @@ def prune(
     color: Color = None,
 ) -> int:
     """Remove the backups that the policy lets go."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.backups import render_thin, thin_document
     from memttl.settings import Given
 
@@ -236,7 +236,7 @@ def prune(
         Given(words(file), policy, now),
         output,
         lambda settings: _thin(settings, output, None if yes or dry_run else shown, dry_run=dry_run),
-        Faces(lambda _: ExitCode.OK, thin_document, show_it),
+        Faces(lambda _: ExitCode.OK, thin_document, show_it, sums=no_sums),
     )
 
 

@@ -68,6 +68,7 @@ def doctor(
         )
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.doctor import doctor_document, render, short
+    from memttl.report.several import doctor_sums
     from memttl.settings import Given, resolve_anyway
     from memttl.workflow.doctor import doctor as run_doctor
 
@@ -82,6 +83,8 @@ def doctor(
             doctor_document,
             lambda outcome: put(render(outcome, width=width)),
             in_short=short,
+            sums=doctor_sums,
         ),
         resolver=resolve_anyway,
+        tells_failures=False,
     )

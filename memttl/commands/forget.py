@@ -54,7 +54,7 @@ def forget(
     color: Color = None,
 ) -> int:
     """Erase a secret for good, from backups and logs too."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.forget import forget_document, remaining_words, render
     from memttl.settings import Given
     from memttl.workflow.forget import forget as run_forget
@@ -77,7 +77,9 @@ def forget(
         warn(remaining_words(outcome), output)
         put(render(outcome, with_plan=with_plan or outcome.run is not None))
 
-    return over_files(Given(words(file), policy, now), output, one, Faces(lambda _: ExitCode.OK, forget_document, show))
+    return over_files(
+        Given(words(file), policy, now), output, one, Faces(lambda _: ExitCode.OK, forget_document, show, sums=no_sums)
+    )
 
 
 def _choice(entity: str | None, text: str | None, text_of_all: str | None, *, exact: bool, pattern: bool) -> Choice:

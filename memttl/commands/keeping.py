@@ -1,6 +1,7 @@
 """Keep how each run ended that nobody watched, so that a timer that fails for weeks is not silent.
 
-Called by `over_files.py` for `prune` and `scan` without a terminal; `memttl doctor` tells it.
+Called by `over_files.py` for `prune` and `scan`; `memttl doctor` tells it, and `telling.py` at a terminal. Of the runs
+at a terminal one is kept that works where the ones that nobody watched had failed: what was amiss is over then.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from memttl.core.failed_runs import failures
 from memttl.errors import ExitCode, IsArchive, MemttlError
-from memttl.files.outcomes import keep_outcome
-from memttl.files.state import state_of
-from memttl.settings import Given, resolve_anyway
+from memttl.files.outcomes import keep_outcome, read_outcomes
+from memttl.files.state import State, state_of
+from memttl.settings import Given, memory_files, resolve_anyway
 
 if TYPE_CHECKING:
     from memttl.commands.over_files import Faces
@@ -45,8 +47,37 @@ def keeping(result_of: Callable[[str], R], command: str, given: Given, faces: Fa
     return act
 
 
+def healing(result_of: Callable[[str], R], command: str, given: Given, faces: Faces) -> Callable[[str], R]:
+    """Give the same act of somebody at a terminal: where it works, earlier failures of the command are told no more."""
+
+    def act(name: str) -> R:
+        result = result_of(name)
+        if faces.code(result) == ExitCode.OK and not getattr(result, "declined", False):
+            _heal(name, given, command)
+        return result
+
+    return act
+
+
+def keep_refusal(command: str, given: Given, error: MemttlError) -> None:
+    """Keep that a run was refused before it looked at any memory file: a timer that lacks `--yes`, say. Never fail."""
+    with contextlib.suppress(MemttlError, OSError):
+        for name in memory_files(given, os.environ):
+            _keep(name, given, command, error.exit_code, f"{error.message} {error.hint}".strip())
+
+
+def _heal(name: str, given: Given, command: str) -> None:
+    with contextlib.suppress(MemttlError, OSError):
+        state = _state(name, given)
+        if any(failed.command == command for failed in failures(read_outcomes(state))):
+            keep_outcome(state, command=command, code=ExitCode.OK)
+
+
 def _keep(name: str, given: Given, command: str, code: ExitCode, message: str) -> None:
     with contextlib.suppress(MemttlError, OSError):
-        settings = resolve_anyway(name, given._replace(now=None), os.environ, datetime.now(UTC))
-        state = state_of(settings.memory, settings.state_elsewhere)
-        keep_outcome(state, command=command, code=code, message=message)
+        keep_outcome(_state(name, given), command=command, code=code, message=message)
+
+
+def _state(name: str, given: Given) -> State:
+    settings = resolve_anyway(name, given._replace(now=None), os.environ, datetime.now(UTC))
+    return state_of(settings.memory, settings.state_elsewhere)

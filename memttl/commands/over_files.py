@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from memttl import trace
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import can_ask, put, say
 from memttl.core.progress import Progress, no_progress
@@ -26,7 +29,8 @@ class Faces(NamedTuple):
 
     `show_all` shows those of all files together, where a format is one result whatever the number of files; it is
     called with `--quiet` too. `emit` takes the document of `--json`, where that does not go to stdout. Both are told
-    whether all files gave a result. `in_short` gives what `--quiet` says on stderr where the code is not 0.
+    whether all files gave a result. `in_short` gives what `--quiet` says on stderr where the code is not 0. `sums`
+    gives what the results of several files come to, for the line that is printed last; None for a command without one.
     """
 
     code: Callable[[Any], ExitCode]
@@ -35,6 +39,12 @@ class Faces(NamedTuple):
     show_all: Callable[[list[Any], bool], None] = lambda _results, _complete: None
     emit: Callable[[str, bool], None] = lambda text, _complete: put(text)
     in_short: Callable[[Any], str] | None = None
+    sums: Callable[[list[Any]], str] | None = None
+
+
+def no_sums(_results: Sequence[object]) -> str:
+    """Say of several files no more than how many were done: for `Faces.sums`."""
+    return ""
 
 
 class _PassedOver(NamedTuple):
@@ -50,19 +60,32 @@ def over_files(
     *,
     resolver: Resolver = resolve,
     kept_as: str = "",
+    tells_failures: bool = True,
 ) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
     With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
     it is raised for `cli.py` to print. `kept_as` is the command's name where the outcome of a run that nobody watches
-    is to be kept. An archive that a glob has met beside others is passed over where the use case refuses archives: it
-    is no error that `*.jsonl` meets one.
+    is to be kept; `tells_failures` is false where the results say themselves how such runs ended. An archive that a
+    glob has met beside others is passed over where the use case refuses archives: it is no error that `*.jsonl` meets
+    one.
     """
-    names = memory_files(given, os.environ, tell=lambda words: _tell(words, output))
-    with _progress(output) as progress:
+    names = _without_our_own(
+        memory_files(given, os.environ, tell=lambda words: _say_which(words, output)), given, output
+    )
+    if trace.is_heard():
+        from memttl.commands.diagnostics import clear  # here: few runs are logged
+
+        clear(names, given, os.environ)
+    met: dict[str, Path | None] = dict.fromkeys(names)  # each with the folder of its state, where that lies elsewhere
+    with _telling(met, is_told=tells_failures and _is_watched(output)), _progress(output) as progress:
 
         def act(name: str) -> R:
-            return _one(name, given, output, use_case, progress, resolver)
+            def use(settings: Settings) -> R:
+                met[name] = settings.state_elsewhere
+                return use_case(_noted(settings) if trace.is_heard() else settings)
+
+            return _one(name, given, output, use, progress, resolver)
 
         kept = _kept(act, kept_as, given, faces)
 
@@ -77,10 +100,32 @@ def over_files(
         return _each(names, output, faces, progress, result_of)
 
 
-def _tell(words: str, output: Output) -> None:
+def _say_which(words: str, output: Output) -> None:
     """Say which memory file was looked up; the document of --json names it as its `file`."""
     if not (output.quiet or output.json):
         say(f"memttl: {visible(words)}")
+
+
+def _without_our_own(names: list[str], given: Given, output: Output) -> list[str]:
+    """Leave out what a glob has met of memttl's own, such as backups; all that it met is kept where there is no other.
+
+    Somebody may want to read them, and what writes refuses them.
+    """
+    if len(names) < 2:
+        return names
+    from memttl.files.state import lies_in_state  # here: most runs are about one file
+
+    others = [name for name in names if _is_named(name, given) or not lies_in_state(name)]
+    if others and output.verbose and len(others) < len(names):
+        say(f"memttl: passed over {len(names) - len(others)} of memttl's own files")
+    return others or names
+
+
+def _noted(settings: Settings) -> Settings:
+    from memttl.commands.diagnostics import note_settings, noting_phases
+
+    note_settings(settings)
+    return settings._replace(progress=noting_phases(settings.progress))
 
 
 def _is_named(name: str, given: Given) -> bool:
@@ -90,11 +135,37 @@ def _is_named(name: str, given: Given) -> bool:
 
 
 def _kept(act: Callable[[str], R], kept_as: str, given: Given, faces: Faces) -> Callable[[str], R]:
-    if not kept_as or can_ask():
+    if not kept_as:
         return act
-    from memttl.commands.keeping import keeping  # here: few runs are a timer's
+    from memttl.commands.keeping import healing, keeping  # here: few runs are a timer's
 
-    return keeping(act, kept_as, given, faces)
+    return (healing if can_ask() else keeping)(act, kept_as, given, faces)
+
+
+def _is_watched(output: Output) -> bool:
+    """Say whether a person reads what goes to stderr, and wants more than errors and documents."""
+    is_screen = sys.stderr is not None and sys.stderr.isatty()
+    return is_screen and can_ask() and not (output.quiet or output.json)
+
+
+@contextmanager
+def _telling(met: Mapping[str, Path | None], *, is_told: bool) -> Iterator[None]:
+    """At the end, also where it fails, tell that runs which nobody watched have failed."""
+    try:
+        yield
+    except Interrupted:
+        raise  # who wants to be gone reads nothing more
+    except MemttlError:
+        _tell(met, is_told=is_told)
+        raise
+    _tell(met, is_told=is_told)
+
+
+def _tell(met: Mapping[str, Path | None], *, is_told: bool) -> None:
+    if is_told:
+        from memttl.commands.telling import tell_failures  # here: a run in a pipe need not pay for it
+
+        tell_failures(met.items())
 
 
 def _progress(output: Output) -> AbstractContextManager[Progress]:
@@ -120,6 +191,10 @@ def _each(
                 raise
             codes.append(e.exit_code)
             documents.append({**error_document(e), "file": name})
+            if trace.is_heard():
+                from memttl.commands.diagnostics import note_error
+
+                note_error(e)
             if not output.json:
                 say_error(e)
             if e.exit_code == ExitCode.INTERRUPTED:
@@ -135,6 +210,10 @@ def _each(
         results.append(result)
         codes.append(faces.code(result))
         documents.append(faces.document(result))
+        if trace.is_heard():
+            from memttl.commands.diagnostics import note_result
+
+            note_result(name, codes[-1], documents[-1])
         if not (output.json or output.quiet):
             _print(partial(faces.show, result), documents[-1:])
         elif output.quiet and not output.json and codes[-1] and faces.in_short:
@@ -148,6 +227,11 @@ def _each(
         _print(lambda: faces.emit(to_text(of_files(documents)), is_complete), documents)
     elif results:
         _print(lambda: faces.show_all(results, is_complete), documents)
+    if faces.sums is not None and len(names) > 1 and not (output.json or output.quiet):
+        from memttl.report.several import summary  # here: most runs are about one file
+
+        text = summary(len(names), codes, passed_over=len(passed), sums=faces.sums(results))
+        _print(partial(put, text), documents)
     return max(codes)
 
 

@@ -65,6 +65,7 @@ def prune(
     from memttl.commands.over_files import Faces, over_files
     from memttl.files.ladder import read_write_path
     from memttl.report.documents import prune_document
+    from memttl.report.several import prune_sums
     from memttl.settings import Given
     from memttl.workflow.prune import Request
 
@@ -80,14 +81,24 @@ def prune(
         write_path=read_write_path(write_path),
         break_hard_links=break_hard_links,
     )
+    given = Given(words(file), policy, now)
     if request.writes and not yes and not can_ask():
-        raise NeedsYes
+        from memttl.commands.keeping import keep_refusal
+
+        refusal = NeedsYes()
+        keep_refusal("prune", given, refusal)
+        raise refusal
     shown: Shown = set()
     return over_files(
-        Given(words(file), policy, now),
+        given,
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
-        Faces(lambda outcome: outcome.exit_code, prune_document, lambda outcome: _show(outcome, output, shown)),
+        Faces(
+            lambda outcome: outcome.exit_code,
+            prune_document,
+            lambda outcome: _show(outcome, output, shown),
+            sums=prune_sums,
+        ),
         kept_as="prune" if request.writes else "",
     )
 

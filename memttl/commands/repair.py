@@ -34,7 +34,7 @@ def repair(
         NeedsYes: nobody can be asked, and neither `yes` nor `dry_run` is given.
         MemttlError: as the use case, of a single file.
     """
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.repair import render, repair_document
     from memttl.settings import Given
     from memttl.workflow.repair import Request
@@ -53,7 +53,7 @@ def repair(
         Given(words(file), policy, now),
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
-        Faces(lambda _: ExitCode.OK, repair_document, show),
+        Faces(lambda _: ExitCode.OK, repair_document, show, sums=no_sums),
     )
 
 

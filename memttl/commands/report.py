@@ -80,6 +80,7 @@ def report(
     from memttl.commands.over_files import Faces, over_files
     from memttl.core.report import Query, check_query
     from memttl.report.report_json import report_document
+    from memttl.report.several import report_sums
     from memttl.settings import Given
 
     query = Query(
@@ -96,6 +97,7 @@ def report(
         document=report_document if output.json else lambda _: {},
         show_all=lambda outcomes, complete: _show(outcomes, chosen, output, sink, complete=complete),
         emit=lambda text, complete: sink.put(text, complete=complete),
+        sums=report_sums if chosen == "table" and sink.is_stdout else None,
     )
     return over_files(given, output, lambda settings: _one(settings, query, output), faces)
 

@@ -47,7 +47,7 @@ def review(
     color: Color = None,
 ) -> int:
     """Go through what is due, one at a time: renew, pin, drop, skip."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.review_json import review_document
     from memttl.settings import Given
     from memttl.workflow.review import Request
@@ -61,7 +61,12 @@ def review(
         Given(words(file), policy, now),
         output,
         lambda settings: _one(settings, request, output, shown),
-        Faces(lambda outcome: outcome.exit_code, review_document, lambda outcome: _show(outcome, output, shown)),
+        Faces(
+            lambda outcome: outcome.exit_code,
+            review_document,
+            lambda outcome: _show(outcome, output, shown),
+            sums=no_sums,
+        ),
     )
 
 

@@ -28,6 +28,7 @@ def scan(
     """Record which observations are there, so that their age is known."""
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.scan import render, scan_document
+    from memttl.report.several import scan_sums
     from memttl.settings import Given
     from memttl.workflow.scan import scan as run_scan
 
@@ -41,6 +42,6 @@ def scan(
         Given(words(file), policy, now),
         output,
         lambda settings: run_scan(settings, accept_vanished=accept_vanished),
-        Faces(lambda outcome: outcome.exit_code, scan_document, show),
+        Faces(lambda outcome: outcome.exit_code, scan_document, show, sums=scan_sums),
         kept_as="scan",
     )

@@ -53,7 +53,7 @@ def undo(
     color: Color = None,
 ) -> int:
     """Put back what a run removed, keeping all that came since."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.undo import render, undo_document
     from memttl.settings import Given
     from memttl.workflow.undo import Request
@@ -79,7 +79,7 @@ def undo(
         Given(words(file), policy, now),
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
-        Faces(lambda _: ExitCode.OK, undo_document, show),
+        Faces(lambda _: ExitCode.OK, undo_document, show, sums=no_sums),
     )
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from memttl.core.failed_runs import failures
 from memttl.core.findings import Finding, of_file
-from memttl.core.wording import plural
 
 _REMOVALS = ("removed", "removed_entity", "removed_relation", "removed_line")
-_FINE = (0, 3)  # done, and a check that found work
 
 
 class _Run(NamedTuple):
@@ -73,27 +72,7 @@ def _applied_runs(events: Sequence[Mapping[str, Any]]) -> Iterator[_Run]:
 
 def check_outcomes(outcomes: Sequence[Mapping[str, Any]], file: str) -> Iterator[Finding]:
     """Say of each command whether its last runs without a terminal failed, one after another to this day."""
-    by_command: dict[str, list[Mapping[str, Any]]] = {}
-    for outcome in outcomes:
-        if isinstance(outcome.get("code"), int):
-            by_command.setdefault(str(outcome.get("command")), []).append(outcome)
-    for command, runs in by_command.items():
-        failed: list[Mapping[str, Any]] = []
-        for outcome in reversed(runs):
-            if outcome["code"] in _FINE:
-                break
-            failed.append(outcome)
-        if failed:
-            yield _failed(command, failed, file)
-
-
-def _failed(command: str, failed: list[Mapping[str, Any]], file: str) -> Finding:
-    last = failed[0]
-    same = sum(1 for outcome in failed if outcome["code"] == last["code"])
-    of_all = "" if same == len(failed) else f" (of {len(failed)} that failed)"
-    runs = "the last run" if same == 1 else f"the last {plural(same, 'run')}"
-    since = f", since {failed[-1].get('time')}" if len(failed) > 1 else f", at {last.get('time')}"
-    why = f": {last['message']}" if last.get("message") else ""
-    again = "prune --dry-run" if command == "prune" else command
-    message = f"{runs} of {command} without a terminal ended {last['code']}{of_all}{since}{why}".rstrip(".: ")
-    return Finding("warning", "failed-runs", message, f"{of_file(again, file)} says why at a terminal.")
+    for failed in failures(outcomes):
+        again = "prune --dry-run" if failed.command == "prune" else failed.command
+        help_ = f"{of_file(again, file)} says why at a terminal."
+        yield Finding("warning", "failed-runs", failed.words, help_)

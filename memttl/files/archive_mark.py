@@ -9,9 +9,9 @@ import json
 import os
 from pathlib import Path
 
-from memttl.errors import IsArchive, MemttlError
+from memttl.errors import IsArchive, MemttlError, NoPermission
 from memttl.files.backups import write_new
-from memttl.files.state import State, own_file, read_own, refusal
+from memttl.files.state import State, lies_in_state, own_file, read_own, refusal
 
 UNKNOWN = ("another memory file",)
 
@@ -36,11 +36,17 @@ def archive_of(state: State) -> tuple[str, ...]:
 
 
 def refuse_archive(state: State) -> None:
-    """Refuse to record or write anything of an archive.
+    """Refuse to record or write anything of an archive, or of a backup and the like in a state folder.
 
     Raises:
         IsArchive: what it is an archive of.
+        NoPermission: it is one of memttl's own files.
     """
+    if lies_in_state(state.memory):
+        raise NoPermission(
+            f"{state.memory} lies where memttl keeps its own state (backups and the like); nothing was done.",
+            hint="Name the memory file instead, or copy this one to another folder and name the copy.",
+        )
     names = archive_of(state)
     if names:
         raise IsArchive(

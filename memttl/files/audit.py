@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memttl import trace
 from memttl.core.chain import FIRST, check, digest_of, event_of, line_of
 from memttl.core.stubs import stub
 from memttl.errors import CannotCreate
@@ -232,7 +233,7 @@ def rewrite(
     time: str,
     until: int | None = None,
     beyond: int | None = None,
-    step: Callable[[str], None] = lambda _: None,
+    step: Callable[[str], None] = trace.step,
 ) -> None:
     """Put other lines in place of the log's, in one step: a kill leaves the old log or the new one.
 

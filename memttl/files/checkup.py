@@ -160,6 +160,12 @@ def _mount_of(folder: Path) -> Mount | None:
         os.close(descriptor)
 
 
+def fs_type_of(folder: Path) -> str | None:
+    """Give the type of the file system on which a folder lies, None where that is not to be known."""
+    mount = _mount_of(folder)
+    return mount.fs_type if mount else None
+
+
 def _is_elsewhere(place: Place, mount: Mount | None) -> bool:
     """Say whether a rename between the file's folder and its state folder would fail (EXDEV)."""
     try:
@@ -173,8 +179,7 @@ def _is_elsewhere(place: Place, mount: Mount | None) -> bool:
 
 def rung_of(place: Place) -> Rung:
     """Give the rung on which the write path would begin; a lease is for the file's owner and root."""
-    mount = _mount_of(place.memory.parent)
-    rung = first_rung("auto", platform=sys.platform, fs_type=mount.fs_type if mount else None)
+    rung = first_rung("auto", platform=sys.platform, fs_type=fs_type_of(place.memory.parent))
     is_owner = place.found is None or not hasattr(os, "geteuid") or os.geteuid() in (0, place.found.st_uid)
     return Rung.EXCHANGE if rung is Rung.LEASES and not is_owner else rung
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
+from memttl import trace
 from memttl.errors import MemttlError
 from memttl.files.backups import PACKED, list_backups, open_backup, packed_path
 from memttl.files.state import open_own, own_file, sync_folder
@@ -28,7 +29,7 @@ _FAILED = (OSError, EOFError, zlib.error, MemttlError)
 Step = Callable[[str], None]
 
 
-def compress_backups(folder: Path, *, but: str | None, step: Step = lambda _: None) -> int:
+def compress_backups(folder: Path, *, but: str | None, step: Step = trace.step) -> int:
     """Compress the backups over 1 MB, the oldest first, but the newest and that of the run `but`; give how many.
 
     No more than a few are done at once. One that cannot be compressed stays as it is.

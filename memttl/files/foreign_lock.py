@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from memttl import trace
 from memttl.errors import Locked
 
 PAUSE_S = 0.05
@@ -28,6 +29,7 @@ def wait_for_foreign_lock(
         Locked: it was still fresh at `deadline` (monotonic).
     """
     lock = memory.with_name(f"{memory.name}.lock")
+    is_told = False
     while True:
         try:
             age_s = clock() - lock.lstat().st_mtime
@@ -43,4 +45,7 @@ def wait_for_foreign_lock(
                 f"Another program holds the memory file with {lock}; the memory file is as it was.",
                 hint="Run the command again once that program is done; after 30 s without a sign of it memttl goes on.",
             )
+        if not is_told:
+            trace.note(f"another program holds {lock}: waiting")
+            is_told = True
         sleep(PAUSE_S)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from memttl import trace
 from memttl.errors import AS_IT_WAS, Locked, TryAgain
 from memttl.files.moving import refuse_moving
 from memttl.files.state import State, own_file, refusal
@@ -48,14 +49,19 @@ def _acquire(file: BinaryIO, deadline: float, name: str) -> None:
     import portalocker  # here: it costs as much start-up as all the rest, and a dry run needs no lock
 
     flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
+    is_told = False
     while True:
         try:
             portalocker.lock(file, flags)
         except portalocker.exceptions.LockException:
             if time.monotonic() > deadline:
                 raise Locked(f"Another memttl holds {name}; {AS_IT_WAS}.") from None
+            if not is_told:
+                trace.note(f"another memttl holds {name}: waiting")
+                is_told = True
             time.sleep(0.05)
         else:
+            trace.note(f"locked {name}")
             return
 
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memttl import trace
 from memttl.core.asked import asked_document
 from memttl.core.clock import EARLIEST
 from memttl.core.kept_lines import KeptLines, chained_anew, cleaned
@@ -51,7 +52,7 @@ def mend(
     approved: MendPlan,
     *,
     with_text: bool = True,
-    step: Callable[[str], None] = lambda _: None,
+    step: Callable[[str], None] = trace.step,
 ) -> Mended:
     """Mend what is wrong by now, under the lock; `approved` is the most that is done. `like` is the memory file's stat.
 

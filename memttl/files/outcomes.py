@@ -1,6 +1,7 @@
 """How the runs that nobody watched ended: one line each in the state folder, so that a timer that fails is not silent.
 
-`commands/over_files.py` keeps them; `memttl doctor` reads them. Keeping one never fails a run and makes no folder.
+`commands/keeping.py` keeps them; `memttl doctor` reads them, and so does `commands/telling.py` at a terminal. Keeping
+one never fails a run and makes no folder.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import Any
 
 from memttl.core.wording import instant_text
 from memttl.errors import MemttlError
-from memttl.files.state import State, own_file, read_own
+from memttl.files.state import State, open_own, own_file
 
 NAME = "outcomes.jsonl"
 KEPT_LINES = 200
 _PART = "outcomes.part"  # in the state folder a later run removes what ends so
 _LONGEST = 300
+_TAIL_BYTES = 512 << 10  # more than KEPT_LINES take: a file that somebody blew up is not read whole
 
 
 def keep_outcome(state: State, *, command: str, code: int, message: str = "") -> None:
@@ -31,8 +33,7 @@ def keep_outcome(state: State, *, command: str, code: int, message: str = "") ->
             return
         text = message.partition("\n")[0][:_LONGEST]
         row = {"time": instant_text(datetime.now(UTC)), "command": command, "code": int(code), "message": text}
-        lines = read_own(folder / NAME).split(b"\n")
-        kept = [line for line in lines if line][-(KEPT_LINES - 1) :]
+        kept = [line for line in _lines(folder / NAME) if line][-(KEPT_LINES - 1) :]
         _replace(folder, b"".join(line + b"\n" for line in (*kept, json.dumps(row).encode())), _like(state, folder))
 
 
@@ -53,10 +54,15 @@ def read_outcomes(state: State) -> list[dict[str, Any]]:
 
 
 def _lines(path: Path) -> list[bytes]:
+    """Give the last lines of the file, whole ones if it is ours."""
     try:
-        return read_own(path).split(b"\n")
-    except NotADirectoryError:
+        with open_own(path) as f:
+            size = f.seek(0, os.SEEK_END)
+            f.seek(max(0, size - _TAIL_BYTES))
+            lines = f.read(_TAIL_BYTES).split(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    return lines if size <= _TAIL_BYTES else lines[1:]
 
 
 def _is_own_folder(path: Path) -> bool:

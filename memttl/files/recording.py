@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
+from memttl import trace
 from memttl.core.change_plan import merged
 from memttl.core.changes import Before, Changes
 from memttl.core.clock import sighting_stamp
@@ -45,7 +46,7 @@ def record_changes(
     command: str,
     policy: Policy,
     moment: Moment,
-    step: Callable[[str], None] = lambda _: None,
+    step: Callable[[str], None] = trace.step,
     progress: Progress = no_progress,
 ) -> Recorded:
     """Put changes that were planned on the bytes of `snapshot` on what is set by now, and keep that in log and ledger.

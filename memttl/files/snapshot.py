@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from memttl import trace
 from memttl.core.memory import read_lines
 from memttl.errors import Foreign, Malformed, MemttlError, NoMemoryFile, NoPermission, TryAgain, UnknownEntity
 
@@ -81,6 +82,9 @@ def read_settled(
                 rested_s > 0 or _is_another_file(again, before) if looks_whole else rested_s >= PAUSE_S and is_quiet
             )
             if not stands:
+                if again.data != before.data or rested_s <= LOOK_S:  # once for each version, not for each look
+                    what = "changes" if again.data != before.data else "may be half-written"
+                    trace.note(f"{path} {what} ({again.stat.st_size} bytes): reading again")
                 snapshot = again
                 continue
         if error is not None:

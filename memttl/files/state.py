@@ -11,6 +11,7 @@ import errno
 import hashlib
 import io
 import os
+import re
 import stat
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from memttl.errors import AS_IT_WAS, CannotCreate, LedgerLost, MemttlError, NoPe
 
 FOLDER = ".memttl"
 _MARK = b"ledger\n"
+_ELSEWHERE = re.compile("-[0-9a-f]{16}$")
 
 
 class State(NamedTuple):
@@ -56,6 +58,18 @@ def state_of(memory: Path, elsewhere: Path | None = None) -> State:
         return State(beside, beside, memory)
     digest = hashlib.sha256(os.fsencode(memory)).hexdigest()[:16]
     return State(beside, elsewhere / f"{memory.name}-{digest}", memory)
+
+
+def lies_in_state(path: str | Path) -> bool:
+    """Say whether a file is one of memttl's own, such as a backup: in a state folder, wherever that lies."""
+    return any(_is_state_folder(folder) for folder in Path(os.path.realpath(path)).parents)
+
+
+def _is_state_folder(folder: Path) -> bool:
+    """Say so by its name and by what lies in it: people may name their own folders as they like."""
+    if folder.parent.name == FOLDER:
+        return any(os.path.lexists(folder / name) for name in ("lock", "audit.jsonl"))
+    return bool(_ELSEWHERE.search(folder.name)) and os.path.lexists(folder / "path")
 
 
 def prepare(state: State, like: os.stat_result, *, anew: bool = False) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memttl import trace
 from memttl.core.merge import is_whole
 from memttl.errors import TryAgain
 from memttl.files import versions
@@ -151,6 +152,7 @@ def lease(descriptor: int, attempt: Attempt, *, write: bool) -> None:
             if e.errno != errno.EAGAIN:
                 raise NotCarried("lease", e.errno or 0) from None
             time.sleep(0.0005)  # a writer has it open
+    trace.note("a writer has the file open: no lease")
     raise Changed(attempt.snapshot.path)
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from memttl import trace
 from memttl.core.chain import event_of, lines_of
 from memttl.core.thinning import thinned
 from memttl.errors import MemttlError
@@ -22,7 +23,7 @@ _PIECE = 1 << 16
 
 
 def thin_log(
-    state: State, max_age: timedelta | None, now: datetime, *, step: Callable[[str], None] = lambda _: None
+    state: State, max_age: timedelta | None, now: datetime, *, step: Callable[[str], None] = trace.step
 ) -> int:
     """Thin the log where at least a tenth of it, or 1 MB, is old; give how many runs were summarised.
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memttl import trace
 from memttl.errors import MemttlError, NoPermission, TryAgain
 from memttl.files import audit
 from memttl.files.commit import Change, commit, timestamp
@@ -39,7 +40,7 @@ class Options(NamedTuple):
 
     write_path: WritePath = "auto"
     pace: Pace = DEFAULT_PACE
-    step: Step = lambda _: None
+    step: Step = trace.step
 
 
 class Written(NamedTuple):
@@ -66,6 +67,7 @@ class Session:
         mount = mount_of(memory.fd) if memory.fd is not None else None
         self.fs_type = mount.fs_type if mount else None
         self.rung = first_rung(self.write_path, platform=sys.platform, fs_type=self.fs_type)
+        trace.note(f"rung {self.rung.value}, file system {self.fs_type or 'unknown'}")
         alone = mounted_alone(str(state.memory), mount) if mount else None
         if alone is not None:
             raise NoPermission(
@@ -116,6 +118,7 @@ class Session:
     def warn(self, text: str) -> None:
         """Tell the user something, once."""
         if text not in self.warnings:
+            trace.note(f"warned: {text}")
             self.warnings.append(text)
 
     def write(self, make: Make) -> Written | None:
@@ -186,6 +189,7 @@ class Session:
 
     def _wait_for_quiet(self) -> None:
         """Wait until the file was still for a while, by its mtime or, where clocks differ, by watching it."""
+        trace.note(f"waiting until the file has been still for {self.pace.quiet_s} s")
         seen, since = None, time.monotonic()
         while True:
             found = self.memory.stat(self.state.memory.name)
@@ -208,11 +212,13 @@ class Session:
         if rung is None:
             error = OSError(failed.code, os.strerror(failed.code))
             raise refused(failed.code, self.state.memory) or refusal(error, f"{self.state.memory} cannot be replaced")
+        trace.note(f"{failed.call} cannot be had here ({os.strerror(failed.code)}): on to rung {rung.value}")
         self.rung = rung
 
     def _after_a_stranger(self, changed: Changed) -> None:
         if changed.applied:
             raise changed
+        trace.note(f"another program wrote meanwhile{' (late)' if changed.left_something else ''}: planning anew")
         if changed.left_something and not self.is_recovering:
             from memttl.files.recover import recover
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memttl import trace
 from memttl.core.change_plan import plan_changes
 from memttl.core.changes import Before, Changes
 from memttl.core.clock import sighting_stamp
@@ -29,7 +30,7 @@ def change_settings(
     *,
     dry_run: bool = False,
     ask: Callable[[ChangeOutcome], bool] | None = None,
-    step: Step = lambda _: None,
+    step: Step = trace.step,
 ) -> ChangeOutcome:
     """Plan what a wish changes for one memory file and, unless it is a dry run, record what `ask` approves.
 

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from memttl import trace
 from memttl.core.clock import check_clock
 from memttl.core.judge import make_judge
 from memttl.core.memory import entity_heads
@@ -59,7 +60,7 @@ def prune(
     request: Request,
     *,
     ask: Callable[[PruneOutcome], bool] | None = None,
-    step: Step = lambda _: None,
+    step: Step = trace.step,
 ) -> PruneOutcome:
     """Plan a prune of one memory file and, unless it is a dry run, apply what `ask` approves.
 
@@ -193,7 +194,7 @@ def _record(
     """Nothing is to be removed: the ledger alone records newcomers."""
     from memttl.files.pruning import record_look
 
-    pruning = _pruning(settings, request, state, planned, lambda _: None)
+    pruning = _pruning(settings, request, state, planned, trace.step)
     return _after(planned, record_look(pruning, snapshot, planned.plan))
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memttl import trace
 from memttl.core.quarantine import quarantine_text, quarantined_events
 from memttl.core.repair import RepairPlan, plan_repair
 from memttl.core.repair_outcome import RepairOutcome
@@ -43,7 +44,7 @@ def repair(
     request: Request,
     *,
     ask: Callable[[RepairOutcome], bool] | None = None,
-    step: Callable[[str], None] = lambda _: None,
+    step: Callable[[str], None] = trace.step,
 ) -> RepairOutcome:
     """Plan the repair of one memory file and, unless it is a dry run, apply what `ask` approves.
 

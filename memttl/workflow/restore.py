@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from memttl import trace
 from memttl.core.backups_outcome import RestoreOutcome
 from memttl.core.differences import differences
 from memttl.files.archive_mark import refuse_archive
@@ -42,7 +43,7 @@ def restore(
     request: RestoreRequest,
     *,
     ask: Callable[[RestoreOutcome], bool] | None = None,
-    step: Step = lambda _: None,
+    step: Step = trace.step,
 ) -> RestoreOutcome:
     """Put a backup of one memory file back as a whole and, unless it is a dry run, if `ask` approves.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from memttl import trace
 from memttl.core.change_plan import plan_patches
 from memttl.core.changes import Before, Changes
 from memttl.core.clock import sighting_stamp
@@ -72,7 +73,7 @@ def review(
     *,
     talk: Callable[[Deck, Dialogue], Dialogue],
     ask: Callable[[ReviewOutcome], Answer],
-    step: Step = lambda _: None,
+    step: Step = trace.step,
 ) -> ReviewOutcome:
     """Go through what is due in one memory file and, unless it is a dry run, apply what was decided once `ask` agrees.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from memttl import trace
 from memttl.core.changes import Key as SettingKey
 from memttl.core.inverse import Key
 from memttl.core.model import UserSettings
@@ -58,7 +59,7 @@ def undo(
     request: Request,
     *,
     ask: Callable[[UndoOutcome], bool] | None = None,
-    step: Callable[[str], None] = lambda _: None,
+    step: Callable[[str], None] = trace.step,
 ) -> UndoOutcome:
     """Plan the undo of one run on today's memory file and, unless it is a dry run, apply what `ask` approves.
 

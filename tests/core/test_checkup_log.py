@@ -64,14 +64,12 @@ def said(*rows: dict[str, Any]) -> list[str]:
 
 def test_failed_runs_since_the_last_good_one_are_counted() -> None:
     assert said(*outcomes("prune", 65, 0, 65, 65)) == [
-        "the last 2 runs of prune without a terminal ended 65, since 2026-01-03T00:00:00Z: why"
+        "the last 2 scheduled runs of prune ended 65, since 2026-01-03T00:00:00Z: why"
     ]
 
 
 def test_one_failed_run_is_told() -> None:
-    assert said(*outcomes("prune", 0, 75)) == [
-        "the last run of prune without a terminal ended 75, at 2026-01-02T00:00:00Z: why"
-    ]
+    assert said(*outcomes("prune", 0, 75)) == ["the last scheduled run of prune ended 75, at 2026-01-02T00:00:00Z: why"]
 
 
 def test_message_that_a_list_follows_does_not_end_in_a_colon() -> None:

@@ -1,0 +1,194 @@
+"""Runs that nobody watched and that failed are told at the next command at a terminal, in one line, until one works."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkups import written
+from process import Terminal, memttl, tree
+
+from memttl.commands.telling import tell_failures
+from memttl.core.failed_runs import failures
+from memttl.files.outcomes import NAME, keep_outcome, read_outcomes
+from memttl.files.state import State, state_of
+
+WORDS = "scheduled run"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = written(tmp_path)
+    state_of(path).kept.mkdir(parents=True)
+    return path
+
+
+def fail(path: Path, *codes: int, command: str = "prune") -> None:
+    for code in codes:
+        keep_outcome(state_of(path), command=command, code=code, message=f"{path}: line 2 is damaged" if code else "")
+
+
+def told(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    tell_failures([(str(path), None)])
+    return capsys.readouterr().err.splitlines()
+
+
+def row(code: object, command: str = "prune") -> dict[str, Any]:
+    return {"time": "2026-01-01T00:00:00Z", "command": command, "code": code, "message": ""}
+
+
+def test_line_says_how_many_since_when_which_code_why_and_what_to_do(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fail(path, 0, 65, 65)
+    (line,) = told(path, capsys)
+    since = read_outcomes(state_of(path))[1]["time"]
+    assert line == (
+        f"memttl: the last 2 scheduled runs of prune ended 65, since {since}: {path}: line 2 is damaged; "
+        f"`memttl doctor --file {path}` says what to do."
+    )
+
+
+def test_success_of_another_command_heals_nothing(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fail(path, 65)
+    fail(path, 0, command="scan")
+    assert len(told(path, capsys)) == 1
+
+
+def test_success_of_the_command_ends_it(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fail(path, 65, 65, 0)
+    assert told(path, capsys) == []
+
+
+@pytest.mark.parametrize("code", [2, 75, 130])
+def test_busy_moment_is_no_news_and_three_in_a_row_are(
+    path: Path, capsys: pytest.CaptureFixture[str], code: int
+) -> None:
+    fail(path, code, code)
+    assert told(path, capsys) == []
+    fail(path, code)
+    assert len(told(path, capsys)) == 1
+
+
+def test_busy_moment_after_damage_is_told(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fail(path, 65, 75)
+    (line,) = told(path, capsys)
+    assert "the last scheduled run of prune ended 75 (of 2 that failed)" in line
+
+
+def test_long_message_is_cut_and_control_characters_are_spelled_out(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_outcome(state_of(path), command="prune", code=65, message="\x1b[31m" + "x" * 299)
+    (line,) = told(path, capsys)
+    assert "\\x1b[31m" in line
+    assert "x" * 116 not in line
+
+
+@pytest.mark.parametrize("code", [True, -1, 10**40, 1.5, "65", None, []])
+def test_what_is_no_exit_code_is_passed_over(code: object) -> None:
+    assert [failed for failed in failures([row(code)]) if failed.code not in (0, 1)] == []
+
+
+def test_planted_words_are_kept_short(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planted = {"time": "t" * 9999, "command": "c" * 9999, "code": 65, "message": "m" * 9999}
+    (state_of(path).kept / NAME).write_text(json.dumps(planted) + "\n")
+    (line,) = told(path, capsys)
+    assert len(line) < 500
+
+
+def planted(state: State, what: str) -> None:
+    place = state.kept / NAME
+    if what == "pipe":
+        os.mkfifo(place)
+    elif what == "folder":
+        place.mkdir()
+    elif what == "link":
+        place.symlink_to("/dev/zero")
+    else:
+        with place.open("wb") as f:
+            f.seek(20 << 30)
+            f.write(b'\n{"time":"t","command":"prune","code":65,"message":""}\n')
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "link"])
+def test_hostile_thing_in_its_place_is_passed_over(path: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
+    planted(state_of(path), what)
+    assert told(path, capsys) == []
+
+
+def test_of_a_huge_file_only_the_end_is_read(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planted(state_of(path), "huge")
+    assert len(told(path, capsys)) == 1
+
+
+def test_next_command_at_a_terminal_tells_it_and_writes_nothing(path: Path) -> None:
+    fail(path, 65)
+    before = tree(path.parent)
+    assert WORDS in Terminal("report", "--file", path, piped=True).end().screen
+    assert tree(path.parent) == before
+
+
+def test_command_that_fails_tells_it_too(path: Path) -> None:
+    fail(path, 78)
+    (path.parent / "memttl.toml").write_text("nonsense = 1\n")
+    ended = Terminal("explain", "--file", path).end()
+    assert ended.code == 78
+    assert ended.screen.index(WORDS) < ended.screen.index("nonsense")
+
+
+@pytest.mark.parametrize("options", [["--quiet"], ["--json"]], ids=str)
+def test_quiet_and_json_say_nothing_of_it(path: Path, options: list[str]) -> None:
+    fail(path, 65)
+    assert WORDS not in Terminal("report", *options, "--file", path).end().screen
+
+
+def test_without_a_terminal_nothing_is_told(path: Path) -> None:
+    fail(path, 65)
+    assert WORDS not in memttl("report", "--file", path).stderr
+
+
+def test_doctor_says_it_once(path: Path) -> None:
+    fail(path, 65)
+    assert Terminal("doctor", "--file", path, columns=200).end().screen.count(WORDS) == 1
+
+
+def test_state_elsewhere_is_looked_at(path: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    state = state_of(path, elsewhere)
+    state.kept.mkdir(parents=True)
+    keep_outcome(state, command="scan", code=73)
+    ended = Terminal("report", "--file", path, piped=True, env={"MEMTTL_STATE_DIR": str(elsewhere)}).end()
+    assert "the last scheduled run of scan ended 73" in ended.screen
+
+
+def test_run_at_a_terminal_that_works_ends_it(path: Path) -> None:
+    fail(path, 65, command="scan")
+    assert WORDS not in Terminal("scan", "--file", path).end().screen
+    assert WORDS not in Terminal("report", "--file", path, piped=True).end().screen
+
+
+def test_prune_that_was_declined_ends_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path, b'{"type":"entity","name":"A","entityType":"t","observations":["x [expires 2026-01-01]"]}')
+    state_of(path).kept.mkdir(parents=True)
+    fail(path, 77)
+    terminal = Terminal("prune", "--file", path)
+    terminal.read_until("[y/N]")
+    terminal.type("n\n")
+    assert WORDS in terminal.end().screen
+
+
+def test_prune_in_a_timer_without_yes_is_noted(path: Path) -> None:
+    assert memttl("prune", "--file", path).returncode == 2
+    (kept,) = read_outcomes(state_of(path))
+    assert (kept["command"], kept["code"]) == ("prune", 2)
+    assert "--yes" in kept["message"]
+
+
+def test_prune_without_yes_where_there_is_no_state_folder_leaves_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    assert memttl("prune", "--file", path).returncode == 2
+    assert os.listdir(tmp_path) == [path.name]
