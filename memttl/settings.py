@@ -6,13 +6,12 @@ Commands make one `Settings` for each memory file that is meant; everything belo
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memttl.core.dates import DateReader, read_instant
 from memttl.core.policy import Policy
@@ -21,9 +20,6 @@ from memttl.core.zones import in_zone
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
 from memttl.policies import POLICY_BESIDE, find_policy, lies_beside, own_policy, policies_beside
 from memttl.setup.moved import move_words
-
-if TYPE_CHECKING:  # imported in the functions: a run that names its file needs none of it
-    from memttl.setup.found import Found
 
 
 class Given(NamedTuple):
@@ -59,108 +55,6 @@ class Settings(NamedTuple):
     def now_here(self) -> datetime:
         """The same instant in the policy's time zone, for words that people read."""
         return in_zone(self.now, self.policy.zone)
-
-
-def memory_files(
-    given: Given, environ: Mapping[str, str], *, tell: Callable[[str], None] = lambda _: None
-) -> list[str]:
-    """Give the memory files that are meant, as named, each once: `--file`, else MEMTTL_FILE, else MEMORY_FILE_PATH.
-
-    Where none is named, it is the one that the MCP clients of this machine use; `tell` is told which that is.
-
-    Raises:
-        UsageError: MEMORY_FILE_PATH is relative, which the server reads against its own folder; or several are used.
-        NoMemoryFile: none is named, and none is used.
-    """
-    if given.file:
-        names = [name for text in given.file for name in expand(text, "--file")]
-    elif environ.get("MEMTTL_FILE"):
-        names = expand(environ["MEMTTL_FILE"], "MEMTTL_FILE")
-    elif environ.get("MEMORY_FILE_PATH"):
-        names = [_server_path(environ["MEMORY_FILE_PATH"])]
-    else:
-        names = [_discovered(environ, tell)]
-    return list({_real(name): name for name in reversed(names)}.values())[::-1]
-
-
-def _discovered(environ: Mapping[str, str], tell: Callable[[str], None]) -> str:
-    found, who = _the_one(environ)
-    tell(f"the memory file is {found.path}: {who}")
-    return str(found.path)
-
-
-def _the_one(environ: Mapping[str, str]) -> tuple[Found, str]:
-    """Look for the one memory file of this machine; give it, and the words for who points at it."""
-    from memttl.setup.choice import the_one, who_names  # here: a run that names its file needs none of this
-    from memttl.setup.discover import discover, this_machine
-
-    found = the_one(discover(this_machine(environ), counting=False))
-    return found, who_names(found)
-
-
-def is_named(given: Given, environ: Mapping[str, str]) -> bool:
-    """Say whether the user has named a memory file, so that none is looked for."""
-    return bool(given.file or environ.get("MEMTTL_FILE") or environ.get("MEMORY_FILE_PATH"))
-
-
-def why_it_is_meant(given: Given, environ: Mapping[str, str]) -> str:
-    """Say who points at a memory file that nobody named, as a sentence; "" where the user has named it.
-
-    Raises:
-        MemttlError: as `memory_files`.
-    """
-    if is_named(given, environ):
-        return ""
-    who = _the_one(environ)[1]
-    return f"{who[0].upper()}{who[1:]}."
-
-
-def _real(path: str) -> str:
-    try:
-        return os.path.realpath(path)
-    except FileNotFoundError:
-        raise _no_folder(path) from None
-
-
-def _absolute(path: str) -> str:
-    try:
-        return os.path.abspath(os.path.expanduser(path))
-    except FileNotFoundError:
-        raise _no_folder(path) from None
-
-
-def _no_folder(path: str) -> NoMemoryFile:
-    return NoMemoryFile(
-        f"{path} is relative, and the folder in which this runs exists no longer; nothing was done.",
-        hint="Change to a folder that exists, or give an absolute path.",
-    )
-
-
-def expand(text: str, option: str) -> list[str]:
-    """Give the paths that the value of an option means: itself, with ~, or what it matches as a glob.
-
-    Raises:
-        UsageError: it is empty.
-    """
-    if not text:
-        raise UsageError(f"{option} was given an empty path; nothing was done.")
-    path = os.path.expanduser(text)
-    if os.path.lexists(path) or not glob.has_magic(path):
-        return [path]
-    # a glob that matches nothing is kept as it is, so that it is reported and does not stop the others
-    return sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p)) or [path]
-
-
-def _server_path(text: str) -> str:
-    if os.path.isabs(text):
-        return text
-    here = _absolute(text)
-    raise UsageError(
-        f"MEMORY_FILE_PATH is {text!r}, which is not absolute. The memory server reads it against its own dist/ folder "
-        f"({'it does not expand ~' if text.startswith('~') else 'not against this one'}); here it would be {here}. "
-        "Nothing was done.",
-        hint="Set MEMORY_FILE_PATH to an absolute path, or give --file.",
-    )
 
 
 def resolve(named: str, given: Given, environ: Mapping[str, str], clock: datetime) -> Settings:
@@ -242,6 +136,26 @@ def surroundings(named: str, given: Given, environ: Mapping[str, str]) -> tuple[
     return [memory, locks, *(Path(os.path.expanduser(p)) for p in policies if p)], folders
 
 
+def absolute(path: str) -> str:
+    """Give a path made absolute, `~` expanded.
+
+    Raises:
+        NoMemoryFile: it is relative, and the folder in which this runs is gone.
+    """
+    try:
+        return os.path.abspath(os.path.expanduser(path))
+    except FileNotFoundError:
+        raise no_folder(path) from None
+
+
+def no_folder(path: str) -> NoMemoryFile:
+    """Give the error for a relative path where the folder in which this runs is gone."""
+    return NoMemoryFile(
+        f"{path} is relative, and the folder in which this runs exists no longer; nothing was done.",
+        hint="Change to a folder that exists, or give an absolute path.",
+    )
+
+
 def read_now(text: str, policy: Policy, source: str = "--now") -> datetime:
     """Read `--now` (or `source`): ISO 8601, without offset in the policy's zone; a bare date is its 00:00.
 
@@ -261,7 +175,7 @@ def _state_elsewhere(named: str, memory: Path, policy: Policy, environ: Mapping[
     """Give the folder for backups and audit log if they do not lie beside the file, and whether npx is the reason."""
     is_npx = "_npx" in memory.parts
     if environ.get("MEMTTL_STATE_DIR"):
-        return Path(_absolute(environ["MEMTTL_STATE_DIR"])), is_npx
+        return Path(absolute(environ["MEMTTL_STATE_DIR"])), is_npx
     if policy.state_dir:
         return _policy_state(named, memory, policy), is_npx
     if is_npx:

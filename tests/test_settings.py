@@ -11,7 +11,8 @@ import pytest
 
 from memttl.core.policy import BUILT_IN
 from memttl.errors import BadPolicy, NoMemoryFile, UsageError
-from memttl.settings import Given, Settings, memory_files, resolve
+from memttl.memory_files import memory_files
+from memttl.settings import Given, Settings, resolve
 
 CLOCK = datetime(2026, 6, 1, 12, tzinfo=UTC)
 NOTHING = Given()

@@ -59,7 +59,7 @@ def backfill(
 
 def _copies(named: tuple[str, ...], more: tuple[str, ...], *, git: bool, date: str | None) -> tuple[str, ...]:
     """Give the old copies that are meant; refuse words that say of nothing where old versions are."""
-    from memttl.settings import expand
+    from memttl.memory_files import expand
 
     copies = tuple(path for word in (*named, *more) for path in expand(word, "--from"))
     if more and not named:

@@ -67,7 +67,8 @@ def _now(given: Given) -> datetime:
 
 def _used(discovery: Discovery) -> tuple[str | None, str]:
     """Give the memory file that every command takes when none is named, and why; or why there is none."""
-    from memttl.settings import Given, is_named, memory_files
+    from memttl.memory_files import is_named, memory_files
+    from memttl.settings import Given
     from memttl.setup.choice import the_one, who_names
 
     try:

@@ -26,7 +26,7 @@ def named_files(given: Given, output: Output) -> list[str]:
     Raises:
         NoMemoryFile, UsageError: what is wrong with `--file`.
     """
-    from memttl.settings import memory_files
+    from memttl.memory_files import memory_files
 
     try:
         return memory_files(given, os.environ, tell=lambda text: _tell(text, output))

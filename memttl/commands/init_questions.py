@@ -92,7 +92,7 @@ def pick_file(given: Given, *, asks: bool) -> str:
         NoMemoryFile: there is none, with where was looked.
         Interrupted: Ctrl-C or the end of input.
     """
-    from memttl.settings import is_named, memory_files
+    from memttl.memory_files import is_named, memory_files
 
     if is_named(given, os.environ):
         names = memory_files(given, os.environ)

@@ -16,7 +16,8 @@ from memttl.core.failed_runs import failures
 from memttl.errors import ExitCode, IsArchive, MemttlError
 from memttl.files.outcomes import keep_outcome, read_outcomes
 from memttl.files.state import State, state_of
-from memttl.settings import Given, memory_files, resolve_anyway
+from memttl.memory_files import memory_files
+from memttl.settings import Given, resolve_anyway
 
 if TYPE_CHECKING:
     from memttl.commands.over_files import Faces

@@ -71,7 +71,7 @@ def _refuse_clashes(new: str, given: Given) -> None:
     Raises:
         UsageError: NEW is no folder, or two of the files have one name.
     """
-    from memttl.settings import is_named, memory_files
+    from memttl.memory_files import is_named, memory_files
 
     if not is_named(given, os.environ):
         return  # then it is one

@@ -16,9 +16,10 @@ from memttl.commands.options import Output, say_error
 from memttl.commands.printing import can_ask, put, say
 from memttl.core.progress import Progress, no_progress
 from memttl.errors import AS_IT_WAS, CannotPrint, ExitCode, Interrupted, IsArchive, MemttlError, NoMemoryFile
+from memttl.memory_files import memory_files, why_it_is_meant
 from memttl.report.documents import SCHEMA, error_document, of_files, to_text
 from memttl.report.text import visible
-from memttl.settings import Given, Settings, memory_files, resolve, why_it_is_meant
+from memttl.settings import Given, Settings, resolve
 
 R = TypeVar("R")
 Resolver = Callable[[str, Given, Mapping[str, str], datetime], Settings]

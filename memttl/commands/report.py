@@ -190,7 +190,8 @@ def _checked(target: str, given: Given) -> int:
     import os
 
     from memttl.files.output_file import check_target
-    from memttl.settings import memory_files, surroundings
+    from memttl.memory_files import memory_files
+    from memttl.settings import surroundings
 
     mode = 0o666
     for name in memory_files(given, os.environ):

@@ -15,7 +15,8 @@ from memttl.core.wording import instant_text, plural
 from memttl.errors import BadPolicy, MemttlError, NoMemoryFile, UsageError
 from memttl.files.checkup import Place, fs_type_of, rung_of
 from memttl.files.state import state_of
-from memttl.settings import Given, Settings, memory_files, resolve_anyway
+from memttl.memory_files import memory_files
+from memttl.settings import Given, Settings, resolve_anyway
 from memttl.setup.this_install import Fact, install_facts, machine_facts, told
 
 _SHOWN = 10

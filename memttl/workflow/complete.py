@@ -18,7 +18,8 @@ from memttl.errors import MemttlError
 from memttl.files import audit
 from memttl.files.kept_backups import LATEST, kept_backups
 from memttl.files.state import state_of
-from memttl.settings import Given, Settings, memory_files, resolve_anyway
+from memttl.memory_files import memory_files
+from memttl.settings import Given, Settings, resolve_anyway
 
 Names = Iterator[tuple[str, str]]
 MAX_BYTES = 32 << 20  # a tenth of a second; of a larger file the names of its first part
