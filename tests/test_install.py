@@ -87,7 +87,9 @@ def build(source: Path, folder: Path) -> Path:
 
 def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     names = zipfile.ZipFile(next(built.glob("*.whl"))).namelist()
-    assert {name.partition("/")[0] for name in names} == {"memttl", f"memttl-{__version__}.dist-info"}
+    tops = {name.partition("/")[0].removeprefix(f"memttl-{__version__}") for name in names}
+    assert tops == {"memttl", ".dist-info", ".data"}
+    assert [n.partition(".data/")[2] for n in names if ".data/" in n] == ["data/share/man/man1/memttl.1"]
     in_package = {name for name in names if name.startswith("memttl/")}
     assert in_package == {p.relative_to(ROOT).as_posix() for p in (ROOT / "memttl").rglob("*") if is_source(p)}
     assert {"memttl/py.typed", "memttl/cli.py"} <= in_package
