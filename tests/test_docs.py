@@ -17,8 +17,8 @@ from memttl.errors import ExitCode
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 JSON_PAGE = (ROOT / "docs/json.md").read_text(encoding="utf-8")
-# what is written by hand; the reference is printed from the commands themselves
-PAGES = "\n".join([README, *(p.read_text(encoding="utf-8") for p in sorted((ROOT / "docs").glob("*.md")))])
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
 
 
 def blocks(language: str, text: str = PAGES) -> list[str]:
@@ -64,16 +64,19 @@ def commands() -> dict[str, typer.core.TyperCommand]:
     return found
 
 
-def test_every_command_and_option_is_in_the_readme() -> None:
+def test_every_command_is_in_the_readme() -> None:
+    assert not [name for name in commands() if f"memttl {name}" not in README]
+
+
+def test_every_option_is_in_the_documents() -> None:
     for name, command in commands().items():
-        assert f"memttl {name}" in README
         for parameter in command.params:
             for option in (*parameter.opts, *parameter.secondary_opts):
                 if option.startswith("--") and option != "--help":
-                    assert option in README, f"{name} {option}"
+                    assert option in PAGES, f"{name} {option}"
 
 
-def test_no_option_in_the_readme_is_missing_from_the_commands() -> None:
+def test_no_option_in_the_documents_is_missing_from_the_commands() -> None:
     real = {o for c in commands().values() for p in c.params for o in (*p.opts, *p.secondary_opts)}
     # of pip; of every command, where Typer adds it; of docker; of a fork of the server; of systemctl
     foreign = {"--quiet", "--help", "--mount", "--memory-path", "--user"}
@@ -81,9 +84,14 @@ def test_no_option_in_the_readme_is_missing_from_the_commands() -> None:
     assert named <= real | foreign
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README))))
-def test_every_page_and_picture_that_the_readme_links_to_is_there(link: str) -> None:
-    assert (ROOT / link).is_file()
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda path: path.name)
+def test_every_page_and_picture_that_a_page_links_to_is_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert not [link for link in links if not (page.parent / link).is_file()]
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    assert not [path.name for path in DOCUMENTS[1:] if f"](docs/{path.name})" not in README]
 
 
 def test_every_exit_code_is_in_the_readme() -> None:
@@ -92,7 +100,7 @@ def test_every_exit_code_is_in_the_readme() -> None:
 
 
 def test_the_two_commands_of_the_readme_are_complete_in_themselves() -> None:
-    dry_run, tests, *_ = blocks("sh", README)
+    *_, dry_run, tests = blocks("sh", README)
     assert dry_run.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert (ROOT / "fixtures/memory/example.jsonl").exists()
     assert tests.strip() in Path(ROOT / ".ci/run").read_text(encoding="utf-8")

@@ -385,7 +385,7 @@ def test_an_instant_to_come_is_only_looked_at(memory: Path) -> None:
 
 
 def test_the_screen_of_the_readme_is_what_is_shown(tmp_path: Path) -> None:
-    readme = (FIXTURES.parent / "README.md").read_text(encoding="utf-8")
+    readme = (FIXTURES.parent / "docs/settings.md").read_text(encoding="utf-8")
     block = re.search(r"^```text\n(Payments.*?)```", readme, re.DOTALL | re.MULTILINE)
     assert block
     dialogue = Dialogue("--file", copy_of(EXAMPLE, tmp_path), columns=80)

@@ -215,7 +215,6 @@ def of_nobody() -> Iterator[Path]:
         os.chown(folder, NOBODY, NOBODY)
         os.chown(path, NOBODY, NOBODY)
         yield path
-        subprocess.run(["crontab", "-u", "nobody", "-r"], capture_output=True, check=False)
 
 
 @needs_root
@@ -226,8 +225,11 @@ def test_real_crontab_takes_the_line_and_gives_it_back(of_nobody: Path) -> None:
 
     if crontab():
         pytest.skip("the user nobody has a crontab here")
-    ended = memttl_as_nobody("schedule", "cron", "--install", "--yes", "--file", of_nobody)
-    assert ended.returncode == 0, ended.stderr
-    assert f"--file {of_nobody}\n" in crontab()
-    assert memttl_as_nobody("schedule", "cron", "--remove", "--yes", "--file", of_nobody).returncode == 0
-    assert crontab() == ""
+    try:
+        ended = memttl_as_nobody("schedule", "cron", "--install", "--yes", "--file", of_nobody)
+        assert ended.returncode == 0, ended.stderr
+        assert f"--file {of_nobody}\n" in crontab()
+        assert memttl_as_nobody("schedule", "cron", "--remove", "--yes", "--file", of_nobody).returncode == 0
+        assert crontab() == ""
+    finally:
+        subprocess.run(["crontab", "-u", "nobody", "-r"], capture_output=True, check=False)

@@ -91,7 +91,7 @@ def refuse_place(memory: Memory, wish: Wish, here: Here) -> None:
     if here.passing:
         raise UsageError(
             f"This memttl lies in a cache ({here.passing}), which may be emptied at any time; nothing was installed.",
-            hint="Install it for good (`pipx install memttl`, `uv tool install memttl`), and run that one.",
+            hint="Install it for good (with `pipx install` or `uv tool install`), and run that one.",
         )
     if wish.kind == "windows":
         return

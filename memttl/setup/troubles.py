@@ -67,7 +67,11 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
         )
     is_read = path.name == "memory.json" and seen.exists and not is_there(path.with_name("memory.jsonl"))
     if is_read and not named and not _is_old(where.release):
-        yield Trouble("legacy", "releases from 2025.9.25 on rename it to memory.jsonl when they start", "Expect that.")
+        yield Trouble(
+            "legacy",
+            "releases from 2025.9.25 on rename it to memory.jsonl when they start",
+            "Name memory.jsonl from then on.",
+        )
     if seen.is_link:
         real = os.path.realpath(path)
         yield Trouble(
