@@ -146,8 +146,6 @@ def check_mounts(place: Place) -> Iterator[Finding]:
         where = f"on this file system ({mount.fs_type})" if mount else "here"
         what = f"{where} memttl writes on rung {rung.value}: it waits until the file was still for 2 s"
         help_ = "For certainty stop the server meanwhile; docs/running-server.md has the table of rungs."
-            "For certainty stop the server while `memttl prune` writes; docs/running-server.md has the table of rungs."
-        )
         yield Finding("note", "lower-rung", what, help_)
 
 
