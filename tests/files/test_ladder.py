@@ -77,5 +77,5 @@ def test_other_errors_are_no_refusal() -> None:
 
 def test_an_unknown_write_path_is_a_usage_error() -> None:
     assert read_write_path("replace") == "replace"
-    with pytest.raises(UsageError, match="knows no .hope."):
+    with pytest.raises(UsageError, match="knows no 'hope'"):
         read_write_path("hope")
