@@ -273,4 +273,11 @@ def _one(
             from memttl.files.kept_backups import words_for_missing  # here: a file is seldom missing
 
             e.hint = words_for_missing(settings.memory, settings.state_elsewhere, settings.named) or e.hint
+            from memttl.core.moving import away_help, away_words
+            from memttl.setup.moved import moved_away
+
+            move = moved_away(settings.memory, os.environ)
+            if move is not None:
+                e.message = f"{e.message.rstrip('.')}; {away_words(move)}."
+                e.hint = away_help(move)
         raise

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from memttl.core.installed import Installed
+
 Kind = Literal["move", "finish", "bring in", "remove link", "nothing"]
 
 
@@ -34,8 +36,8 @@ class MoveOutcome(NamedTuple):
 
     `kind` tells what there is to do: `finish` an interrupted move, `bring in` a file that has appeared at the old place
     again, `remove link` of an earlier move. `state` is where ledger, log and backups lie before and after; `archive`
-    likewise, equal where it stays. `environment` are variables that name the old place, `schedules` files of timers
-    that do. `merged` counts what other programs wrote meanwhile; `returned`: a file lies at the old place again.
+    likewise, equal where it stays. `environment` are variables that name the old place, `schedules` those of memttl's
+    own that do. `merged` counts what other programs wrote meanwhile; `returned`: a file lies at the old place again.
     """
 
     file: str
@@ -57,7 +59,7 @@ class MoveOutcome(NamedTuple):
     folders: tuple[str, ...] = ()
     clients: tuple[ClientStep, ...] = ()
     environment: tuple[str, ...] = ()
-    schedules: tuple[str, ...] = ()
+    schedules: tuple[Installed, ...] = ()
     merged: int = 0
     returned: bool = False
     warnings: tuple[str, ...] = ()

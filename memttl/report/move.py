@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+from memttl.core.installed import Installed
 from memttl.core.move_outcome import MoveOutcome
 from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
@@ -117,13 +118,18 @@ def _todo(outcome: MoveOutcome) -> str:
             f"{outcome.target} in yours, and restart the client."
         )
     todo += [f"The variable {name} names the old place in this environment: change it." for name in outcome.environment]
-    old, new = shlex.quote(outcome.source), shlex.quote(outcome.target)
-    todo += [
-        f"The timer {unit} names the old place: `memttl schedule systemd --remove --file {old}` and `memttl schedule "
-        f"systemd --install --file {new}`."
-        for unit in outcome.schedules
-    ]
+    for one in outcome.schedules:
+        root = ", as root" if one.system else ""
+        todo.append(f"{one.path} runs `memttl {one.command}` at the old place. Let it run at the new one{root}:")
+        todo += [f"  {command}" for command in _schedule_commands(outcome, one)]
     return text + "\n" + _lines(todo)
+
+
+def _schedule_commands(outcome: MoveOutcome, one: Installed) -> tuple[str, str]:
+    """Give the commands that take a schedule away, and put one like it in place for the new path."""
+    step = outcome.policy
+    policy = step.target if step.kind in ("taken", "copied") and one.policy == step.source else None
+    return one.remove_command(one.file or outcome.source), one.install_command(outcome.target, policy=policy)
 
 
 def returned_words(outcome: MoveOutcome) -> list[str]:
@@ -160,7 +166,8 @@ def move_document(outcome: MoveOutcome) -> dict[str, Any]:
         "folders": list(outcome.folders),
         "clients": [client._asdict() for client in outcome.clients],
         "environment": list(outcome.environment),
-        "schedules": list(outcome.schedules),
+        "schedules": [one.path for one in outcome.schedules],
+        "schedule_commands": [command for one in outcome.schedules for command in _schedule_commands(outcome, one)],
         "merged": outcome.merged,
         "returned": outcome.returned,
         "warnings": [*outcome.warnings, *returned_words(outcome)],
