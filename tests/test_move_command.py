@@ -275,3 +275,50 @@ def test_discover_tells_of_the_move_in_place_of_a_file_to_come(tmp_path: Path) -
     text = memttl("discover", env=home, cwd=tmp_path).stdout
     assert f"memttl report --file {new}" in text
     assert "when an assistant first keeps" not in text
+
+
+def with_policy(path: Path, first: str = "#:schema ./memttl.schema.json\n") -> None:
+    path.with_name("memttl.toml").write_text(first)
+    path.with_name("memttl.schema.json").write_text('{\n  "$schema": "x",\n  "type": "object"\n}\n')
+
+
+def test_schema_that_the_policy_names_goes_along_and_is_no_memory_file(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new" / "m.jsonl"
+    with_policy(path)
+    assert moved(path, new).policy.kind == "taken"
+    assert os.listdir(path.parent) == []
+    assert new.with_name("memttl.schema.json").is_file()
+
+
+def test_schema_that_the_policy_does_not_name_stays(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new" / "m.jsonl"
+    with_policy(path, "\n")
+    assert moved(path, new).policy.kind == "taken"
+    assert os.listdir(path.parent) == ["memttl.schema.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("package.json", b'{"name": "x"}', "taken"),
+        ("events.jsonl", b'{"event": "begin"}\n', "taken"),
+        ("other.json", WHOLE, "copied"),
+        ("damaged.jsonl", b"{", "copied"),
+        ("empty.jsonl", b"", "copied"),
+    ],
+)
+def test_memory_file_that_stays_is_known_by_what_it_holds(tmp_path: Path, name: str, data: bytes, kind: str) -> None:
+    path = memory_in(tmp_path / "old")
+    path.with_name("memttl.toml").touch()
+    path.with_name(name).write_bytes(data)
+    assert moved(path, tmp_path / "new" / "m.jsonl", dry_run=True).policy.kind == kind
+
+
+def test_one_value_of_a_config_with_other_servers_is_said_to_change(tmp_path: Path) -> None:
+    path, new, config = memory_in(tmp_path / "old"), tmp_path / "new.jsonl", tmp_path / ".claude.json"
+    server = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+    entry = {**server, "env": {"MEMORY_FILE_PATH": str(path)}}
+    config.write_text(json.dumps({"mcpServers": {"other": {"command": "x"}, "memory": entry}}))
+    text = render(moved(path, new, environ=home_of(tmp_path)))
+    assert f'In it change this one value:\n  mcpServers > memory > env > MEMORY_FILE_PATH: "{new}"\n' in text
+    assert "Put there" not in text

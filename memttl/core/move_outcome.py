@@ -14,21 +14,29 @@ class PolicyStep(NamedTuple):
     """What becomes of the policy beside the memory file. `differs`: another one lies at the new place, and will hold.
 
     `kind`: there is none; it is taken along; it is copied, since other memory files stay there; the one at the new
-    place stays.
+    place stays. `schema` is the name of a JSON Schema beside it that its first line names, and that goes along; "" for
+    none.
     """
 
     kind: Literal["none", "taken", "copied", "stays"] = "none"
     source: str = ""
     target: str = ""
     differs: bool = False
+    schema: str = ""
 
 
 class ClientStep(NamedTuple):
-    """A client's config that names the old place, and the piece of it that names the new one."""
+    """A client's config that names the old place, and the piece of it that names the new one.
+
+    `place` is the way to the one value that changes, and `value` what it is to be, as the config's format writes it;
+    both are empty where more than one changes, or one is added.
+    """
 
     client: str
     config: str
     snippet: str
+    place: str = ""
+    value: str = ""
 
 
 class MoveOutcome(NamedTuple):

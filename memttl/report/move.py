@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memttl.core.installed import Installed
-from memttl.core.move_outcome import MoveOutcome
+from memttl.core.move_outcome import ClientStep, MoveOutcome
 from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
 from memttl.report.text import legible, visible
@@ -84,6 +84,8 @@ def _policy(outcome: MoveOutcome) -> Iterator[str]:
     }
     if step.kind in words:
         yield words[step.kind]
+    if step.kind in ("taken", "copied") and step.schema:
+        yield f"  {step.schema}, which its first line names, goes along"
 
 
 def _done(outcome: MoveOutcome) -> Iterator[str]:
@@ -107,7 +109,7 @@ def _todo(outcome: MoveOutcome) -> str:
         return ""
     text = ""
     for client in outcome.clients:
-        text += "\n" + _lines([f"{client.client}: {client.config} names the old place. Put there:"])
+        text += "\n" + _lines([*_client(client)])
         text += legible(client.snippet.rstrip("\n")) + "\n" if client.snippet else ""
     todo = []
     if outcome.clients:
@@ -123,6 +125,17 @@ def _todo(outcome: MoveOutcome) -> str:
         todo.append(f"{one.path} runs `memttl {one.command}` at the old place. Let it run at the new one{root}:")
         todo += [f"  {command}" for command in _schedule_commands(outcome, one)]
     return text + "\n" + _lines(todo)
+
+
+def _client(client: ClientStep) -> Iterator[str]:
+    """Say what to change in a config; other servers of it stay as they are."""
+    yield f"{client.client}: {client.config} names the old place."
+    if client.place:
+        yield "In it change this one value:"
+        yield f"  {client.place}: {client.value}"
+        yield from ["All else stays, other servers too. It then reads there:"] if client.snippet else []
+    elif client.snippet:
+        yield "In it let this entry read as follows; all else stays, other servers too:"
 
 
 def _schedule_commands(outcome: MoveOutcome, one: Installed) -> tuple[str, str]:
