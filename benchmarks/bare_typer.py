@@ -219,7 +219,7 @@ def search(
 @app.command()
 def schedule(
     kind: Annotated[str | None, typer.Argument(metavar="[systemd|cron|launchd|windows]", help="h")] = None,
-    command: Annotated[str, typer.Argument(metavar="[prune|scan]", help="h")] = "prune",
+    command: Annotated[str | None, typer.Argument(metavar="[prune|scan]", help="h")] = None,
     every: Annotated[str | None, typer.Option("--every", metavar="DURATION", help="h")] = None,
     install: Annotated[bool, typer.Option("--install", help="h")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="h")] = False,

@@ -93,7 +93,7 @@ def _resolve(named: str, given: Given, environ: Mapping[str, str], clock: dateti
         now_is_later=now > clock,
         clock=clock,
         state_elsewhere=elsewhere,
-        warnings=_warnings(named, memory, is_npx=is_npx),
+        warnings=_warnings(named, memory, environ, is_npx=is_npx),
         archive=_archive(named, memory, policy, elsewhere),
     )
 
@@ -209,7 +209,7 @@ def _named_path(named: str, memory: Path, policy: Policy, key: str, text: str) -
     return path
 
 
-def _warnings(named: str, memory: Path, *, is_npx: bool) -> tuple[str, ...]:
+def _warnings(named: str, memory: Path, environ: Mapping[str, str], *, is_npx: bool) -> tuple[str, ...]:
     found = []
     if os.path.islink(named):
         found.append(
@@ -221,4 +221,4 @@ def _warnings(named: str, memory: Path, *, is_npx: bool) -> tuple[str, ...]:
             "this file lies in the npx cache, which the next update of the server deletes: `memttl move NEW --file "
             f"{shlex.quote(named)}` takes it to a place of your own"
         )
-    return (*found, *move_words(memory))
+    return (*found, *move_words(memory, environ))

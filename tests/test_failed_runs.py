@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from checkups import written
-from process import Terminal, memttl, tree
+from process import Terminal, aged, memttl, tree
 
 from memttl.commands.telling import tell_failures
-from memttl.core.failed_runs import failures
+from memttl.core.checkup_log import check_outcomes
+from memttl.core.failed_runs import MENDED, failures
 from memttl.files.outcomes import NAME, keep_outcome, read_outcomes
 from memttl.files.state import State, state_of
 
@@ -192,3 +193,43 @@ def test_prune_without_yes_where_there_is_no_state_folder_leaves_nothing(tmp_pat
     path = written(tmp_path)
     assert memttl("prune", "--file", path).returncode == 2
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_what_was_mended_since_is_told_as_mended(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fail(path, 65, 65)
+    keep_outcome(state_of(path), command=MENDED, code=0)
+    (line,) = told(path, capsys)
+    assert "something was mended since, and the next scheduled run will show" in line
+
+
+def test_failure_after_a_mending_is_news_again() -> None:
+    (failed,) = failures([row(65), row(0, MENDED), row(65)])
+    assert not failed.is_mended
+
+
+def test_run_that_works_after_a_mending_ends_it(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fail(path, 65)
+    keep_outcome(state_of(path), command=MENDED, code=0)
+    fail(path, 0)
+    assert told(path, capsys) == []
+
+
+def test_what_was_mended_is_a_note_of_the_doctor() -> None:
+    (finding,) = check_outcomes([row(65), row(0, MENDED)], "m.jsonl")
+    assert (finding.severity, finding.name) == ("note", "failed-runs")
+
+
+def test_repair_that_is_applied_is_noted_after_failures(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"{")
+    fail(aged(path), 65)
+    assert memttl("doctor", "--repair", "--yes", "--file", path).returncode == 0
+    assert [r["command"] for r in read_outcomes(state_of(path))] == ["prune", MENDED]
+
+
+def test_discover_tells_of_the_files_that_it_finds(path: Path) -> None:
+    fail(path, 65)
+    entry = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+    config = {"mcpServers": {"memory": {**entry, "env": {"MEMORY_FILE_PATH": str(path)}}}}
+    (path.parent / ".claude.json").write_text(json.dumps(config))
+    ended = Terminal("discover", "--file", path, env={"HOME": str(path.parent)}, columns=200).end()
+    assert WORDS in ended.screen

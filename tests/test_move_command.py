@@ -12,6 +12,8 @@ from process import Terminal, aged, memttl, tree
 from pruning import at, settings_of, state_folder
 
 from memttl.errors import CannotCreate, Interrupted, Malformed, NoMemoryFile, NoPermission, UsageError
+from memttl.report.move import render
+from memttl.setup.moved import moved_away
 from memttl.workflow.doctor import doctor
 from memttl.workflow.move import Request, move
 from memttl.workflow.undo import Request as UndoRequest
@@ -224,3 +226,99 @@ def test_a_declined_move_changes_nothing(tmp_path: Path) -> None:
     done = move(settings_of(path), Request(str(tmp_path / "new.jsonl")), ask=lambda _: None)
     assert done.declined
     assert tree(tmp_path) == before
+
+
+def home_of(folder: Path) -> dict[str, str]:
+    return {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "XDG_STATE_HOME": str(folder / ".state")}
+
+
+def test_commands_for_a_scan_timer_name_scan_and_how_often(tmp_path: Path) -> None:
+    path, new, home = memory_in(tmp_path / "old"), tmp_path / "new.jsonl", home_of(tmp_path)
+    wish = ("schedule", "systemd", "scan", "--install", "--every", "1h", "--yes", "--file", path)
+    assert memttl(*wish, env=home).returncode == 0
+    text = render(moved(path, new, environ=home))
+    assert f"  memttl schedule systemd scan --remove --file {path}\n" in text
+    assert f"  memttl schedule systemd scan --install --every 1h --file {new}\n" in text
+    assert any("still runs `memttl scan`" in warning for warning in settings_of(new, **home).warnings)
+    assert "schedule-of-old-place" in [f.name for f in doctor(settings_of(new), environ=home).findings]
+
+
+def test_who_looks_at_the_old_place_is_told_of_the_new_one(tmp_path: Path) -> None:
+    path, new, home = memory_in(tmp_path / "old"), tmp_path / "new.jsonl", home_of(tmp_path)
+    moved(path, new, environ=home)
+    ended = memttl("report", "--file", path, env=home)
+    assert ended.returncode == 66
+    assert f"it was moved to {new} on 20" in ended.stderr
+    (missing,) = [f for f in doctor(settings_of(path), environ=home).findings if f.name == "missing"]
+    assert f"moved to {new}" in missing.message
+
+
+def test_note_of_a_move_follows_further_moves_and_ends_with_one_back(tmp_path: Path) -> None:
+    path, home = memory_in(tmp_path / "a"), home_of(tmp_path)
+    b, c = tmp_path / "b.jsonl", tmp_path / "c.jsonl"
+    moved(path, b, environ=home)
+    moved(aged(b), c, environ=home)
+    told = moved_away(path, home)
+    assert told is not None
+    assert told.target == str(c)
+    moved(aged(c), path, environ=home)
+    path.unlink()
+    assert moved_away(path, home) is None
+
+
+def test_discover_tells_of_the_move_in_place_of_a_file_to_come(tmp_path: Path) -> None:
+    path, new, home = memory_in(tmp_path / "old"), tmp_path / "new.jsonl", home_of(tmp_path)
+    server = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+    entry = {**server, "env": {"MEMORY_FILE_PATH": str(path)}}
+    (tmp_path / ".claude.json").write_text(json.dumps({"mcpServers": {"memory": entry}}))
+    moved(path, new, environ=home)
+    text = memttl("discover", env=home, cwd=tmp_path).stdout
+    assert f"memttl report --file {new}" in text
+    assert "when an assistant first keeps" not in text
+
+
+def with_policy(path: Path, first: str = "#:schema ./memttl.schema.json\n") -> None:
+    path.with_name("memttl.toml").write_text(first)
+    path.with_name("memttl.schema.json").write_text('{\n  "$schema": "x",\n  "type": "object"\n}\n')
+
+
+def test_schema_that_the_policy_names_goes_along_and_is_no_memory_file(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new" / "m.jsonl"
+    with_policy(path)
+    assert moved(path, new).policy.kind == "taken"
+    assert os.listdir(path.parent) == []
+    assert new.with_name("memttl.schema.json").is_file()
+
+
+def test_schema_that_the_policy_does_not_name_stays(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new" / "m.jsonl"
+    with_policy(path, "\n")
+    assert moved(path, new).policy.kind == "taken"
+    assert os.listdir(path.parent) == ["memttl.schema.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("package.json", b'{"name": "x"}', "taken"),
+        ("events.jsonl", b'{"event": "begin"}\n', "taken"),
+        ("other.json", WHOLE, "copied"),
+        ("damaged.jsonl", b"{", "copied"),
+        ("empty.jsonl", b"", "copied"),
+    ],
+)
+def test_memory_file_that_stays_is_known_by_what_it_holds(tmp_path: Path, name: str, data: bytes, kind: str) -> None:
+    path = memory_in(tmp_path / "old")
+    path.with_name("memttl.toml").touch()
+    path.with_name(name).write_bytes(data)
+    assert moved(path, tmp_path / "new" / "m.jsonl", dry_run=True).policy.kind == kind
+
+
+def test_one_value_of_a_config_with_other_servers_is_said_to_change(tmp_path: Path) -> None:
+    path, new, config = memory_in(tmp_path / "old"), tmp_path / "new.jsonl", tmp_path / ".claude.json"
+    server = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+    entry = {**server, "env": {"MEMORY_FILE_PATH": str(path)}}
+    config.write_text(json.dumps({"mcpServers": {"other": {"command": "x"}, "memory": entry}}))
+    text = render(moved(path, new, environ=home_of(tmp_path)))
+    assert f'In it change this one value:\n  mcpServers > memory > env > MEMORY_FILE_PATH: "{new}"\n' in text
+    assert "Put there" not in text

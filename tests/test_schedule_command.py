@@ -130,7 +130,7 @@ def test_no_installs_nothing(memory: Path, config: dict[str, str]) -> None:
 def test_scan_is_installed_with_the_word_that_it_removes_nothing(memory: Path, config: dict[str, str]) -> None:
     ended = memttl("schedule", "systemd", "scan", "--install", "--yes", "--file", memory, env=config)
     assert "A scan removes nothing." in ended.stdout
-    assert "runs every 15 minutes" in ended.stdout
+    assert "will then run every 15 minutes" in ended.stdout
 
 
 def test_damaged_file_is_refused_with_its_own_code(tmp_path: Path, config: dict[str, str]) -> None:

@@ -186,6 +186,7 @@ def restore(
         output,
         lambda settings: _restore(settings, request, output, None if yes or dry_run else shown),
         Faces(lambda _: ExitCode.OK, restore_document, show_it, sums=no_sums),
+        mends=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,7 +48,22 @@ def discover(
     elif not quiet:
         width = output.width if output.is_terminal else WIDTH
         put(render(document, moment, home=str(machine.home), width=width, verbose=verbose))
+        _tell_failures(discovery, given)
     return ExitCode.OK
+
+
+def _tell_failures(discovery: Discovery, given: Given) -> None:
+    """Tell at a terminal of the files found whose runs that nobody watched have failed."""
+    from memttl.commands.printing import can_ask
+    from memttl.commands.telling import tell_failures
+    from memttl.settings import resolve_anyway
+
+    if not can_ask():
+        return
+    for path in (str(found.path) for found in discovery.found if found.path and found.exists):
+        with contextlib.suppress(MemttlError, OSError):
+            settings = resolve_anyway(path, given._replace(now=None), os.environ, datetime.now(UTC))
+            tell_failures([(path, settings.state_elsewhere)])
 
 
 def _now(given: Given) -> datetime:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from memttl.core.failed_runs import failures
+from memttl.core.failed_runs import MENDED, failures
 from memttl.errors import ExitCode, IsArchive, MemttlError
 from memttl.files.outcomes import keep_outcome, read_outcomes
 from memttl.files.state import State, state_of
@@ -55,6 +55,21 @@ def healing(result_of: Callable[[str], R], command: str, given: Given, faces: Fa
         result = result_of(name)
         if faces.code(result) == ExitCode.OK and not getattr(result, "declined", False):
             _heal(name, given, command)
+        return result
+
+    return act
+
+
+def mending(result_of: Callable[[str], R], given: Given) -> Callable[[str], R]:
+    """Give the same act of a command that mends, which also notes after failed runs that it was applied."""
+
+    def act(name: str) -> R:
+        result = result_of(name)
+        if getattr(result, "applied", False):
+            with contextlib.suppress(MemttlError, OSError):
+                state = _state(name, given)
+                if any(failures(read_outcomes(state))):
+                    keep_outcome(state, command=MENDED, code=ExitCode.OK)
         return result
 
     return act

@@ -61,13 +61,15 @@ def over_files(
     *,
     resolver: Resolver = resolve,
     kept_as: str = "",
+    mends: bool = False,
     tells_failures: bool = True,
 ) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
     With several files an error of one does not stop the others, but for Ctrl-C, which stops before the next; with one
     it is raised for `cli.py` to print. `kept_as` is the command's name where the outcome of a run that nobody watches
-    is to be kept; `tells_failures` is false where the results say themselves how such runs ended. An archive that a
+    is to be kept; `mends`: once applied, what made them fail may be over. `tells_failures` is false where the results
+    say themselves how such runs ended. An archive that a
     glob has met beside others is passed over where the use case refuses archives: it is no error that `*.jsonl` meets
     one.
     """
@@ -88,7 +90,7 @@ def over_files(
 
             return _one(name, given, output, use, progress, resolver)
 
-        kept = _kept(act, kept_as, given, faces)
+        kept = _kept(act, kept_as, given, faces, mends=mends)
 
         def result_of(name: str) -> R | _PassedOver:
             try:
@@ -135,7 +137,11 @@ def _is_named(name: str, given: Given) -> bool:
     return os.path.realpath(name) in {os.path.realpath(os.path.expanduser(text)) for text in texts if text}
 
 
-def _kept(act: Callable[[str], R], kept_as: str, given: Given, faces: Faces) -> Callable[[str], R]:
+def _kept(act: Callable[[str], R], kept_as: str, given: Given, faces: Faces, *, mends: bool) -> Callable[[str], R]:
+    if mends:
+        from memttl.commands.keeping import mending
+
+        return mending(act, given)
     if not kept_as:
         return act
     from memttl.commands.keeping import healing, keeping  # here: few runs are a timer's
@@ -273,4 +279,11 @@ def _one(
             from memttl.files.kept_backups import words_for_missing  # here: a file is seldom missing
 
             e.hint = words_for_missing(settings.memory, settings.state_elsewhere, settings.named) or e.hint
+            from memttl.core.moving import away_help, away_words
+            from memttl.setup.moved import moved_away
+
+            move = moved_away(settings.memory, os.environ)
+            if move is not None:
+                e.message = f"{e.message.rstrip('.')}; {away_words(move)}."
+                e.hint = away_help(move)
         raise

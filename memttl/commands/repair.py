@@ -54,6 +54,7 @@ def repair(
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
         Faces(lambda _: ExitCode.OK, repair_document, show, sums=no_sums),
+        mends=True,
     )
 
 

@@ -27,7 +27,7 @@ from memttl.errors import ExitCode, NeedsYes, NoMemoryFile, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.outcome import PruneOutcome
-    from memttl.core.schedule import Every, Wish
+    from memttl.core.schedule import Command, Every, Wish
     from memttl.core.schedule_outcome import ScheduleOutcome
     from memttl.settings import Settings
 
@@ -35,7 +35,9 @@ KindArgument = Annotated[
     str | None,
     typer.Argument(metavar="[systemd|cron|launchd|windows]", help="What runs it (default: what this machine has)."),
 ]
-CommandArgument = Annotated[str, typer.Argument(metavar="[prune|scan]", help="What is run.")]
+CommandArgument = Annotated[
+    str | None, typer.Argument(metavar="[prune|scan]", help="What is run (default: prune; with --remove both).")
+]
 EveryOption = Annotated[
     str | None,
     typer.Option(
@@ -61,7 +63,7 @@ class _Result(NamedTuple):
 
 def schedule(
     kind: KindArgument = None,
-    command: CommandArgument = "prune",
+    command: CommandArgument = None,
     every: EveryOption = None,
     install: Install = False,
     remove: Remove = False,
@@ -82,7 +84,8 @@ def schedule(
     from memttl.settings import Given, resolve, resolve_anyway
 
     output = Output(json, quiet, verbose, color)
-    wish = _wish(kind, command, every, policy, system=system)
+    wish = _wish(kind, command or "prune", every, policy, system=system)
+    both = remove and command is None
     if install and remove:
         raise UsageError("--install and --remove exclude each other; nothing was done.")
     if install and not (yes or dry_run or can_ask()):
@@ -91,7 +94,7 @@ def schedule(
 
     def use_case(settings: Settings) -> _Result:
         if remove:
-            return _remove(settings, wish, output, None if yes else shown, dry_run=dry_run)
+            return _remove(settings, wish, output, None if yes else shown, both=both, dry_run=dry_run)
         if install or dry_run:
             return _install(settings, wish, output, None if yes else shown, dry_run=dry_run)
         from memttl.workflow.schedule import show
@@ -190,7 +193,9 @@ def _refuse_other_policy(settings: Settings, wish: Wish) -> None:
         )
 
 
-def _remove(settings: Settings, wish: Wish, output: Output, shown: Shown | None, *, dry_run: bool) -> _Result:
+def _remove(
+    settings: Settings, wish: Wish, output: Output, shown: Shown | None, *, both: bool, dry_run: bool
+) -> _Result:
     from memttl.report.schedule import render_plan
     from memttl.workflow.schedule import remove
 
@@ -198,10 +203,13 @@ def _remove(settings: Settings, wish: Wish, output: Output, shown: Shown | None,
         if not can_ask():
             raise NeedsYes
         assert shown is not None
-        question = f"Remove the schedule of `memttl {wish.command}`?"
+        texts = "".join(file.content for file in planned.files if file.change == "gone")
+        found = [f"`memttl {c}`" for c in planned.commands if f"memttl {c} " in texts or f"memttl-{c}-" in texts]
+        question = f"Remove the {'schedules' if len(found) > 1 else 'schedule'} of {' and '.join(found)}?"
         return ask_below(planned, output, shown, lambda _: render_plan(planned), question)
 
-    return _Result(remove(settings, wish, dry_run=dry_run, ask=None if shown is None else ask), None)
+    commands: tuple[Command, ...] = ("prune", "scan") if both else (wish.command,)
+    return _Result(remove(settings, wish, commands=commands, dry_run=dry_run, ask=None if shown is None else ask), None)
 
 
 def _ask(planned: ScheduleOutcome, first: PruneOutcome | None, output: Output, shown: Shown) -> bool:
@@ -237,9 +245,10 @@ def _show(result: _Result, output: Output, shown: Shown) -> None:
     outcome, first = result
     if outcome.act == "print":
         warn(outcome.warnings, output)
-        say(f"`memttl schedule {outcome.wish.kind} --install` puts this in place.")
+        also = "" if outcome.wish.command == "prune" else f" {outcome.wish.command}"
+        say(f"`memttl schedule {outcome.wish.kind}{also} --install` puts this in place.")
         return
-    with_plan = warn_of_the_rest(outcome, output, shown) and outcome.act == "install"
+    with_plan = warn_of_the_rest(outcome, output, shown) and outcome.act == "install" and not outcome.is_unchanged
     if with_plan:
         put(_first_words(outcome, first, output, on_screen=output.is_terminal) + "\n")
     if result.exit_code == ExitCode.LIMIT:

@@ -27,5 +27,8 @@ def tell_failures(places: Iterable[tuple[str, Path | None]]) -> None:
     for named, elsewhere in places:
         with contextlib.suppress(MemttlError, OSError):
             for failed in failures(read_outcomes(state_of(Path(os.path.realpath(named)), elsewhere))):
+                what_next = f"{of_file('doctor', named)} says what to do."
+                if failed.is_mended:
+                    what_next = "something was mended since, and the next scheduled run will show."
                 if not failed.is_slight:
-                    say(visible(f"memttl: {failed.in_short}; {of_file('doctor', named)} says what to do."))
+                    say(visible(f"memttl: {failed.in_short}; {what_next}"))

@@ -80,6 +80,7 @@ def undo(
         output,
         lambda settings: _one(settings, request, output, None if yes else shown),
         Faces(lambda _: ExitCode.OK, undo_document, show, sums=no_sums),
+        mends=True,
     )
 
 

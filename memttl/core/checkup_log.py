@@ -75,4 +75,8 @@ def check_outcomes(outcomes: Sequence[Mapping[str, Any]], file: str) -> Iterator
     for failed in failures(outcomes):
         again = "prune --dry-run" if failed.command == "prune" else failed.command
         help_ = f"{of_file(again, file)} says why at a terminal."
-        yield Finding("warning", "failed-runs", failed.words, help_)
+        if failed.is_mended:
+            what = f"{failed.words}; something was mended since"
+            yield Finding("note", "failed-runs", what, f"The next scheduled run shows whether it is over. {help_}")
+        else:
+            yield Finding("warning", "failed-runs", failed.words, help_)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 _FINE = (0, 3)  # done, and a check that found work
 _SLIGHT = (2, 75, 130)  # a call that was off, a busy moment, Ctrl-C: by itself none of them is news
 _MANY = 3
+MENDED = "mended"  # stands for a command where a repair, a restore or an undo was applied after failures
 _LONGEST = 120
 _NAME = 30
 
@@ -29,6 +30,7 @@ class Failures(NamedTuple):
     last: str
     message: str
     is_slight: bool  # nothing but calls that were off, busy moments and Ctrl-C, and few of these
+    is_mended: bool = False  # something was mended after the last of them
 
     @property
     def words(self) -> str:
@@ -49,7 +51,12 @@ class Failures(NamedTuple):
 def failures(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[Failures]:
     """Give the failures of each command whose last run failed; `outcomes` are in the order of their time."""
     by_command: dict[str, list[Mapping[str, Any]]] = {}
+    since_mended: set[str] = set()
     for outcome in outcomes:
+        if outcome.get("command") == MENDED:
+            since_mended.clear()
+            continue
+        since_mended.add(str(outcome.get("command"))[:_NAME])
         code = outcome.get("code")
         if isinstance(code, int) and 0 <= code < 256:  # anything may stand in a file that somebody planted
             by_command.setdefault(str(outcome.get("command"))[:_NAME], []).append(outcome)
@@ -60,7 +67,7 @@ def failures(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[Failures]:
                 break
             failed.append(outcome)
         if failed:
-            yield _row(command, failed)
+            yield _row(command, failed)._replace(is_mended=command not in since_mended)
 
 
 def _row(command: str, failed: Sequence[Mapping[str, Any]]) -> Failures:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from memttl.core.installed import Installed
+
 Kind = Literal["move", "finish", "bring in", "remove link", "nothing"]
 
 
@@ -12,21 +14,29 @@ class PolicyStep(NamedTuple):
     """What becomes of the policy beside the memory file. `differs`: another one lies at the new place, and will hold.
 
     `kind`: there is none; it is taken along; it is copied, since other memory files stay there; the one at the new
-    place stays.
+    place stays. `schema` is the name of a JSON Schema beside it that its first line names, and that goes along; "" for
+    none.
     """
 
     kind: Literal["none", "taken", "copied", "stays"] = "none"
     source: str = ""
     target: str = ""
     differs: bool = False
+    schema: str = ""
 
 
 class ClientStep(NamedTuple):
-    """A client's config that names the old place, and the piece of it that names the new one."""
+    """A client's config that names the old place, and the piece of it that names the new one.
+
+    `place` is the way to the one value that changes, and `value` what it is to be, as the config's format writes it;
+    both are empty where more than one changes, or one is added.
+    """
 
     client: str
     config: str
     snippet: str
+    place: str = ""
+    value: str = ""
 
 
 class MoveOutcome(NamedTuple):
@@ -34,8 +44,8 @@ class MoveOutcome(NamedTuple):
 
     `kind` tells what there is to do: `finish` an interrupted move, `bring in` a file that has appeared at the old place
     again, `remove link` of an earlier move. `state` is where ledger, log and backups lie before and after; `archive`
-    likewise, equal where it stays. `environment` are variables that name the old place, `schedules` files of timers
-    that do. `merged` counts what other programs wrote meanwhile; `returned`: a file lies at the old place again.
+    likewise, equal where it stays. `environment` are variables that name the old place, `schedules` those of memttl's
+    own that do. `merged` counts what other programs wrote meanwhile; `returned`: a file lies at the old place again.
     """
 
     file: str
@@ -57,7 +67,7 @@ class MoveOutcome(NamedTuple):
     folders: tuple[str, ...] = ()
     clients: tuple[ClientStep, ...] = ()
     environment: tuple[str, ...] = ()
-    schedules: tuple[str, ...] = ()
+    schedules: tuple[Installed, ...] = ()
     merged: int = 0
     returned: bool = False
     warnings: tuple[str, ...] = ()

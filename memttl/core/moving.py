@@ -87,3 +87,16 @@ def reappeared_help(move: Move) -> str:
         f"Let `MEMORY_FILE_PATH` in that client's config name {shlex.quote(move.target)} and restart the client; then "
         f"`{finish_command(move)}` adds what has come there to this file."
     )
+
+
+def away_words(move: Move) -> str:
+    """Say where a memory file went that is no longer at its old place."""
+    return f"it was moved to {move.target} on {move.time[:10]}"
+
+
+def away_help(move: Move) -> str:
+    """Say what to do where the old place is still named."""
+    return (
+        f"Let what names the old place (a client's `MEMORY_FILE_PATH`, a timer, a script) name {move.target}: "
+        f"`memttl doctor --file {shlex.quote(move.target)}` tells which schedules do not yet."
+    )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from memttl.core.schedule import Act, Wish
+from memttl.core.installed import Installed
+from memttl.core.schedule import Act, Command, Wish
 
 Change = Literal["shown", "new", "changed", "same", "gone", "foreign", "none"]
 
@@ -28,7 +29,8 @@ class ScheduledFile(NamedTuple):
 class ScheduleOutcome(NamedTuple):
     """One memory file's schedule. `name` is the unit's; `ran` are commands that were run, `to_run` those left to do.
 
-    `installed`: after this call the schedule is in place (`to_run` may have to start it).
+    `installed`: after this call the schedule is in place (`to_run` may have to start it). A removal is of the schedules
+    of all `commands`; `others` are what else is installed for the file.
     """
 
     file: str
@@ -43,3 +45,10 @@ class ScheduleOutcome(NamedTuple):
     to_run: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    others: tuple[Installed, ...] = ()
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether an install finds everything as it would write it."""
+        return all(file.change == "same" for file in self.files)

@@ -46,6 +46,8 @@ def _found(found: Any) -> dict[str, Any]:
         "observations": found.observations,
         "bytes": found.size_bytes,
         "changed": instant_text(found.changed) if found.changed else None,
+        "moved_to": found.moved_to or None,
+        "moved_on": found.moved_on or None,
         "release": found.release,
         "clients": [{**_texts(pointer), "keys": list(pointer.keys)} for pointer in found.pointers],
         "troubles": [trouble._asdict() for trouble in found.troubles],
@@ -88,6 +90,8 @@ def _block(found: dict[str, Any], now: datetime, home: str, width: int) -> Itera
 def _holds(found: dict[str, Any], now: datetime) -> str:
     """Say what is in a file: `14 entities, 63 observations, 5.5 kB, changed today`."""
     by = [f"read by release {found['release']} of the server"] if found["release"] else []
+    if found["moved_to"]:
+        return f"moved to {found['moved_to']} on {found['moved_on']}; nothing lies here any more"
     if not found["exists"]:
         return ", ".join(["nothing lies there yet" if found["path"] else "not looked into", *by])
     words = []
@@ -143,6 +147,13 @@ def _closing(document: dict[str, Any], width: int) -> list[str]:
             "`memttl discover --verbose` names them all. If you know the file, name it:"
         )
         return [*_plain(words, width), "  memttl report --file PATH"]
+    gone = next((one for one in found if one["path"] == used and one["moved_to"]), None)
+    if gone:
+        words = (
+            f"{gone['path']} was moved to {gone['moved_to']} on {gone['moved_on']}. Let the config name that, restart "
+            "the client, and see what is in it:"
+        )
+        return [*_plain(words, width), f"  memttl report --file {shlex.quote(gone['moved_to'])}"]
     lying = [one["path"] for one in found if one["path"] and one["exists"]]
     if used and any(one["path"] == used and not one["exists"] for one in found):
         return _plain(f"The server makes {used} when an assistant first keeps something there.", width)

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from memttl.core.move_outcome import MoveOutcome
+from memttl.core.installed import Installed
+from memttl.core.move_outcome import ClientStep, MoveOutcome
 from memttl.core.wording import instant_text, plural
 from memttl.report.documents import SCHEMA
 from memttl.report.text import legible, visible
@@ -83,6 +84,8 @@ def _policy(outcome: MoveOutcome) -> Iterator[str]:
     }
     if step.kind in words:
         yield words[step.kind]
+    if step.kind in ("taken", "copied") and step.schema:
+        yield f"  {step.schema}, which its first line names, goes along"
 
 
 def _done(outcome: MoveOutcome) -> Iterator[str]:
@@ -106,7 +109,7 @@ def _todo(outcome: MoveOutcome) -> str:
         return ""
     text = ""
     for client in outcome.clients:
-        text += "\n" + _lines([f"{client.client}: {client.config} names the old place. Put there:"])
+        text += "\n" + _lines([*_client(client)])
         text += legible(client.snippet.rstrip("\n")) + "\n" if client.snippet else ""
     todo = []
     if outcome.clients:
@@ -117,13 +120,29 @@ def _todo(outcome: MoveOutcome) -> str:
             f"{outcome.target} in yours, and restart the client."
         )
     todo += [f"The variable {name} names the old place in this environment: change it." for name in outcome.environment]
-    old, new = shlex.quote(outcome.source), shlex.quote(outcome.target)
-    todo += [
-        f"The timer {unit} names the old place: `memttl schedule systemd --remove --file {old}` and `memttl schedule "
-        f"systemd --install --file {new}`."
-        for unit in outcome.schedules
-    ]
+    for one in outcome.schedules:
+        root = ", as root" if one.system else ""
+        todo.append(f"{one.path} runs `memttl {one.command}` at the old place. Let it run at the new one{root}:")
+        todo += [f"  {command}" for command in _schedule_commands(outcome, one)]
     return text + "\n" + _lines(todo)
+
+
+def _client(client: ClientStep) -> Iterator[str]:
+    """Say what to change in a config; other servers of it stay as they are."""
+    yield f"{client.client}: {client.config} names the old place."
+    if client.place:
+        yield "In it change this one value:"
+        yield f"  {client.place}: {client.value}"
+        yield from ["All else stays, other servers too. It then reads there:"] if client.snippet else []
+    elif client.snippet:
+        yield "In it let this entry read as follows; all else stays, other servers too:"
+
+
+def _schedule_commands(outcome: MoveOutcome, one: Installed) -> tuple[str, str]:
+    """Give the commands that take a schedule away, and put one like it in place for the new path."""
+    step = outcome.policy
+    policy = step.target if step.kind in ("taken", "copied") and one.policy == step.source else None
+    return one.remove_command(one.file or outcome.source), one.install_command(outcome.target, policy=policy)
 
 
 def returned_words(outcome: MoveOutcome) -> list[str]:
@@ -160,7 +179,8 @@ def move_document(outcome: MoveOutcome) -> dict[str, Any]:
         "folders": list(outcome.folders),
         "clients": [client._asdict() for client in outcome.clients],
         "environment": list(outcome.environment),
-        "schedules": list(outcome.schedules),
+        "schedules": [one.path for one in outcome.schedules],
+        "schedule_commands": [command for one in outcome.schedules for command in _schedule_commands(outcome, one)],
         "merged": outcome.merged,
         "returned": outcome.returned,
         "warnings": [*outcome.warnings, *returned_words(outcome)],

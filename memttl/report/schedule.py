@@ -7,8 +7,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memttl.core.installed import Installed
 from memttl.core.outcome import PruneOutcome
 from memttl.core.schedule_outcome import ScheduledFile, ScheduleOutcome
+from memttl.core.wording import plural
 from memttl.report.documents import SCHEMA, prune_document
 from memttl.report.text import visible
 
@@ -40,11 +42,11 @@ def render_plan(outcome: ScheduleOutcome) -> str:
 def _planned(outcome: ScheduleOutcome, file: ScheduledFile) -> Iterator[str]:
     if outcome.act == "remove":
         if file.change == "gone":
-            yield f"{file.path}: would be removed"
+            yield f"{_place(outcome, file)}: would be removed"
         elif file.change == "foreign":
             yield _foreign(file)
         return
-    yield f"{file.path}: {_TO_DO[file.change]}{'' if file.change == 'same' else ':'}"
+    yield f"{_place(outcome, file)}: {_TO_DO[file.change]}{'' if file.change == 'same' else ':'}"
     if file.change == "new":
         yield from (f"  {line}" for line in file.content.splitlines())
     elif file.change == "changed":
@@ -62,13 +64,30 @@ def _installed(outcome: ScheduleOutcome) -> Iterator[str]:
     if outcome.declined:
         yield "Nothing was installed."
         return
-    yield from (f"{file.path}: {_DONE[file.change]}" for file in outcome.files)
+    if outcome.is_unchanged:
+        yield "All is in place already; nothing was written."
+    yield from (f"{_place(outcome, file)}: {_DONE[file.change]}" for file in outcome.files)
     yield from (f"Ran: {_words(words)}" for words in outcome.ran)
+    runs = "runs"
     if outcome.to_run:
         yield "Nothing runs it yet, since systemd does not answer here. Where it does, run:"
         yield from (f"  {_words(words)}" for words in outcome.to_run)
-    yield f"`memttl {outcome.wish.command}` of {outcome.file} runs every {outcome.wish.cadence}."
+        runs = "will then run"
+    yield f"`memttl {outcome.wish.command}` of {outcome.file} {runs} every {outcome.wish.cadence}."
     yield from (f"Note: {note}." for note in outcome.notes)
+    twice = [one for one in outcome.others if one.command == outcome.wish.command]
+    yield from (f"Note: {one.path} runs it, too; {_taken_away(one)}." for one in twice)
+
+
+def _place(outcome: ScheduleOutcome, file: ScheduledFile) -> str:
+    """Name a file; of a crontab only the lines that are meant."""
+    if outcome.wish.kind != "cron" or outcome.wish.system:
+        return file.path
+    return f"{plural(len(file.content.splitlines()), 'line')} in {file.path} (all others stay)"
+
+
+def _taken_away(one: Installed) -> str:
+    return f"`{one.remove_command(one.file)}` takes it away{', as root' if one.system else ''}"
 
 
 def _removed(outcome: ScheduleOutcome) -> Iterator[str]:
@@ -78,13 +97,20 @@ def _removed(outcome: ScheduleOutcome) -> Iterator[str]:
     yield from (_foreign(file) for file in outcome.files if file.change == "foreign")
     gone = [file for file in outcome.files if file.change == "gone"]
     if not gone:
-        kind, command = outcome.wish.kind, outcome.wish.command
-        yield f"No schedule of `memttl {command}` for {outcome.file} is installed ({kind})."
+        what = " or ".join(f"`memttl {command}`" for command in outcome.commands or (outcome.wish.command,))
+        yield f"No schedule of {what} for {outcome.file} is installed ({outcome.wish.kind})."
+        yield from _left(outcome)
         return
-    yield from (f"{file.path}: {'would be removed' if outcome.dry_run else 'removed'}" for file in gone)
+    yield from (f"{_place(outcome, file)}: {'would be removed' if outcome.dry_run else 'removed'}" for file in gone)
     yield from (f"Ran: {_words(words)}" for words in outcome.ran)
     verb = "Would run" if outcome.dry_run else "Where systemd answers, run"
     yield from (f"{verb}: {_words(words)}" for words in outcome.to_run)
+    yield from _left(outcome)
+
+
+def _left(outcome: ScheduleOutcome) -> Iterator[str]:
+    """Say what else runs memttl on the file."""
+    yield from (f"Still installed: {one.path} (`memttl {one.command}`); {_taken_away(one)}." for one in outcome.others)
 
 
 def _foreign(file: ScheduledFile) -> str:
@@ -103,7 +129,7 @@ def schedule_document(outcome: ScheduleOutcome, first: PruneOutcome | None) -> d
         "schema": SCHEMA,
         "file": outcome.file,
         "kind": wish.kind,
-        "command": wish.command,
+        "command": wish.command if len(outcome.commands) < 2 else None,
         "every": str(wish.cadence),
         "system": wish.system,
         "action": outcome.act,
@@ -113,6 +139,10 @@ def schedule_document(outcome: ScheduleOutcome, first: PruneOutcome | None) -> d
         "files": [{"path": f.path, "change": f.change, "content": f.content} for f in outcome.files],
         "commands": [{"words": list(words), "ran": ran} for words, ran in commands],
         "notes": list(outcome.notes),
+        "others": [
+            {"kind": o.kind, "command": o.command, "path": o.path, "remove": o.remove_command(o.file)}
+            for o in outcome.others
+        ],
         "first_run": prune_document(first) if first else None,
         "refusals": list(first.plan.refusals) if first and wish.command == "prune" else [],
         "warnings": list(outcome.warnings),

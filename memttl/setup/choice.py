@@ -48,12 +48,18 @@ def who_names(found: Found) -> str:
 
 
 def _several(found: tuple[Found, ...]) -> MemttlError:
-    lines = [f"  {f.path}: {who_names(f)}{'' if f.exists else '; nothing lies there yet'}" for f in found[:_SHOWN]]
+    lines = [f"  {f.path}: {who_names(f)}{_lying(f)}" for f in found[:_SHOWN]]
     more = [f"  … and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     return UsageError(
         f"{_UNNAMED}, and there are {len(found)} on this machine; nothing was done:\n" + "\n".join([*lines, *more]),
         hint=f"Name one: --file {found[0].path}. `memttl discover` tells more of each.",
     )
+
+
+def _lying(found: Found) -> str:
+    if found.moved_to:
+        return f"; it was moved to {found.moved_to} on {found.moved_on}"
+    return "" if found.exists else "; nothing lies there yet"
 
 
 def _none(discovery: Discovery) -> MemttlError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,41 @@ def config_with(pointer: Pointer, path: Path) -> str:
         return ""
     changed = _changed(entry, launch, str(path))
     return _toml(pointer.keys, changed) if pointer.config.suffix == ".toml" else _json(pointer.keys, changed)
+
+
+def change_with(pointer: Pointer, path: Path) -> tuple[str, str]:
+    """Give the way to the one value of the config that has to change for `path`, and that value as it is written there.
+
+    Both are "" where more than one value changes, or one is not there yet.
+    """
+    values = read_config(pointer.config).values or {}
+    entry = table_at(values, pointer.keys)
+    launch = _launch(pointer, values)
+    if not entry or launch is None:
+        return "", ""
+    changes = list(_differences(entry, _changed(entry, launch, str(path)), pointer.keys))
+    if len(changes) != 1 or changes[0] is None:
+        return "", ""
+    keys, value = changes[0]
+    is_toml = pointer.config.suffix == ".toml"
+    return " > ".join(keys), _value(value) if is_toml else json.dumps(value, ensure_ascii=False)
+
+
+def _differences(before: Any, after: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any] | None]:
+    """Give each value that is another one, with the way to it; None for what only one of the two has."""
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in {**before, **after}:
+            if key in before and key in after:
+                yield from _differences(before[key], after[key], (*keys, str(key)))
+            else:
+                yield None
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for number, (old, new) in enumerate(zip(before, after, strict=True), 1):
+            yield from _differences(old, new, (*keys, f"item {number}"))
+    else:
+        yield None if isinstance(before, (dict, list)) else (keys, after)
 
 
 def _launch(pointer: Pointer, values: dict[str, Any]) -> Launch | None:

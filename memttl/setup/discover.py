@@ -19,6 +19,7 @@ from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System
 from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
 from memttl.setup.look import Seen, look_at
+from memttl.setup.moved import moved_away
 from memttl.setup.npm import global_folders, is_there, npm_cache, npx_modules, release_in, servers_in
 from memttl.setup.paths import Where, where_of
 from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
@@ -200,6 +201,8 @@ def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
     where = group[0].where
     seen = look_at(where.path, counting=counting) if where.path else None
     pointers = tuple(dict.fromkeys(spot.pointer for spot in group if spot.pointer))
+    home = {"HOME": str(machine.home), "LOCALAPPDATA": str(machine.localappdata or "")}
+    move = moved_away(where.path, {**machine.environ, **home}) if where.path else None
     return Found(
         path=where.path,
         text=where.text,
@@ -211,6 +214,8 @@ def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
         changed=seen.changed if seen else None,
         release=where.release,
         troubles=tuple(_troubles(group, seen, machine)),
+        moved_to=move.target if move else "",
+        moved_on=move.time[:10] if move else "",
     )
 
 

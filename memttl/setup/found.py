@@ -61,7 +61,7 @@ class Found(NamedTuple):
 
     `path` is None where the config does not say it; `text` is what it says, "" where it names no file. The counts are
     None where there is no file, or where it is none of a memory server. `release` is that of the installed server that
-    would read it.
+    would read it. `moved_to` is where `memttl move` took what lay there, "" where it did not, `moved_on` that day.
     """
 
     path: Path | None
@@ -74,6 +74,8 @@ class Found(NamedTuple):
     changed: datetime | None
     release: str | None
     troubles: tuple[Trouble, ...]
+    moved_to: str = ""
+    moved_on: str = ""
 
 
 class Unread(NamedTuple):

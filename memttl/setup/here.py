@@ -20,8 +20,8 @@ class Here(NamedTuple):
     """Where memttl and the schedulers' files lie, and who runs this.
 
     `program` are the words that start memttl, `lies_in` the folders that they need; `passing` is the one of these that
-    a tool may empty at any time, None for none. `environment` are the variables that decide where memttl finds its
-    policy, its state and itself. `is_booted`: systemd runs this machine.
+    a tool may empty at any time, `checkout` one that lies in a source tree, each None for none. `environment` are the
+    variables that decide where memttl finds its policy, its state and itself. `is_booted`: systemd runs this machine.
     """
 
     platform: str
@@ -39,6 +39,7 @@ class Here(NamedTuple):
     agents: Path
     daemons: Path
     logs: Path
+    checkout: str | None = None
 
 
 def this_installation(environ: Mapping[str, str]) -> Here:
@@ -64,7 +65,16 @@ def this_installation(environ: Mapping[str, str]) -> Here:
         agents=home / "Library" / "LaunchAgents",
         daemons=Path("/Library/LaunchDaemons"),
         logs=home / "Library" / "Logs",
+        checkout=checkout_of(sys.prefix, package),
     )
+
+
+def checkout_of(prefix: str, package: str) -> str | None:
+    """Give the part of an installation that lies in a source tree: its virtual environment, or memttl itself."""
+    is_venv = os.path.exists(os.path.join(prefix, "pyvenv.cfg"))
+    if is_venv and os.path.exists(os.path.join(os.path.dirname(prefix), "pyproject.toml")):
+        return prefix
+    return package if os.path.exists(os.path.join(package, "pyproject.toml")) else None
 
 
 def _interpreter() -> str:
@@ -89,8 +99,9 @@ def _environment(environ: Mapping[str, str], config: Path, home: Path, package: 
     # a scheduler starts with none of what a shell's start-up files set, and another policy may remove more
     if environ.get("XDG_CONFIG_HOME") and config != home / ".config":
         found.append(("XDG_CONFIG_HOME", str(config)))
-    if environ.get("XDG_STATE_HOME"):
-        found.append(("XDG_STATE_HOME", environ["XDG_STATE_HOME"]))
+    state = environ.get("XDG_STATE_HOME")
+    if state and Path(state) != home / ".local" / "state":
+        found.append(("XDG_STATE_HOME", state))
     if _needs_path(environ, package):
         found.append(("PYTHONPATH", package))
     return found

@@ -10,20 +10,24 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from memttl.core.installed import Installed
 from memttl.core.move_outcome import ClientStep
 from memttl.errors import MemttlError
-from memttl.setup.client_config import config_with
+from memttl.setup.client_config import change_with, config_with
 from memttl.setup.discover import discover, pointers_to, this_machine
+from memttl.setup.here import this_installation
+from memttl.setup.installed import installed_naming
 
 _VARIABLES = ("MEMTTL_FILE", "MEMORY_FILE_PATH")
-_MOST_BYTES = 1 << 16
 
 
 def clients_naming(memory: Path, target: Path, environ: Mapping[str, str]) -> tuple[ClientStep, ...]:
     """Give each client's config that points at `memory`, and the piece of it with `target` in its place."""
     try:
         found = pointers_to(discover(this_machine(environ), counting=False), memory)
-        return tuple(ClientStep(p.client, str(p.config), config_with(p, target)) for p in found)
+        return tuple(
+            ClientStep(p.client, str(p.config), config_with(p, target), *change_with(p, target)) for p in found
+        )
     except (MemttlError, OSError):  # configs of other programs; the move does not hang on them
         return ()
 
@@ -39,15 +43,6 @@ def _is(text: str, memory: Path) -> bool:
     return False
 
 
-def schedules_naming(memory: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Give the user's systemd units of memttl that name `memory`."""
-    home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    found = []
-    for path in sorted(Path(home, "systemd", "user").glob("memttl-*.service")):
-        with contextlib.suppress(OSError):
-            if path.is_file():
-                with path.open("rb") as f:
-                    text = f.read(_MOST_BYTES)
-                if os.fsencode(memory) in text:
-                    found.append(str(path))
-    return tuple(found)
+def schedules_naming(memory: Path, environ: Mapping[str, str]) -> tuple[Installed, ...]:
+    """Give the schedules of memttl's own that name `memory`, of every kind that can be read."""
+    return tuple(installed_naming(memory, this_installation(environ)))

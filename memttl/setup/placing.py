@@ -98,7 +98,10 @@ def notes_of(name: str, wish: Wish) -> tuple[str, ...]:
     if wish.kind == "systemd":
         start = f"`{' '.join((*_systemctl(wish), 'start', name))}.service` runs it once now"
         linger = "while you are not logged in it runs only after `loginctl enable-linger`"
-        return (start,) if wish.system else (start, linger)
+        manager = " ".join(_systemctl(wish))
+        journal = f"journalctl {'-u' if wish.system else '--user -u'} {name}"
+        see = f"`{manager} list-timers {name}.timer` shows when it runs next, `{journal}` what its runs said"
+        return (start, see) if wish.system else (start, see, linger)
     if wish.kind == "cron":
         return ("cron does not make up for a run at which the machine was off",)
     return ("it runs only while you are logged on",) if not wish.system else ()

@@ -107,7 +107,7 @@ class Crontab(NamedTuple):
         Raises:
             NoPermission, CannotCreate: the crontab cannot be read, or does not hold them as they were written.
         """
-        return find_block(self._whole(), self.name)
+        return find_block(self.whole(), self.name)
 
     def write(self, content: str) -> None:
         """Put the lines into the crontab, all others as they are; "" takes them out.
@@ -115,7 +115,7 @@ class Crontab(NamedTuple):
         Raises:
             NoPermission, CannotCreate: the crontab is as it was.
         """
-        text = with_block(self._whole(), self.name, content)
+        text = with_block(self.whole(), self.name, content)
         ended = _run(("crontab", "-"), self.environ, text)
         if ended.returncode:
             raise CannotCreate(f"`crontab -` failed ({_said(ended)}); {_NOT_DONE}.", hint="Look at `crontab -l`.")
@@ -128,7 +128,12 @@ class Crontab(NamedTuple):
         """
         self.write("")
 
-    def _whole(self) -> str:
+    def whole(self) -> str:
+        """Give all lines; "" where there is no crontab.
+
+        Raises:
+            NoPermission, CannotCreate: they cannot be read.
+        """
         ended = _run(("crontab", "-l"), self.environ)
         if ended.returncode and "no crontab for" in ended.stderr:
             return ""

@@ -6,25 +6,33 @@ Nothing is written, locked or leased. What cannot be looked at is a finding too.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from memttl.core.checkup import Checkup, check_bytes, mend_help
 from memttl.core.checkup_clock import check_clocks
 from memttl.core.findings import DoctorOutcome, Finding, Sizes, in_order, not_checked, of_file, several
+from memttl.core.moving import away_help, away_words
 from memttl.errors import BadPolicy, MemttlError, NoMemoryFile, NoPermission, TryAgain
 from memttl.files import checkup, checkup_state
 from memttl.files.checkup import Place
 from memttl.files.checkup_kept import help_by_backups, help_for_missing
 from memttl.files.knowledge import knowledge_of
+from memttl.files.moving import moves_to
 from memttl.files.snapshot import Snapshot, read_settled
 from memttl.files.state import state_of
 from memttl.settings import Settings
+from memttl.setup.here import this_installation
+from memttl.setup.moved import moved_away
+from memttl.setup.schedule_check import check_schedules
 
 Check = tuple[str, Callable[[], Iterable[Finding]]]
 
 
-def doctor(settings: Settings, *, check: bool = False) -> DoctorOutcome:
-    """Check one memory file and all that goes with it. `check`: findings count in the exit code."""
+def doctor(settings: Settings, *, check: bool = False, environ: Mapping[str, str] = os.environ) -> DoctorOutcome:
+    """Check one memory file and all that goes with it. `check`: findings count in the exit code.
+
+    `environ` says where the schedulers of this user keep their files.
+    """
     place = Place(settings.named, settings.memory, state_of(settings.memory, settings.state_elsewhere), None)
     findings: list[Finding] = []
     sizes, is_damaged, unread = Sizes(), False, None
@@ -33,12 +41,13 @@ def doctor(settings: Settings, *, check: bool = False) -> DoctorOutcome:
         snapshot, found = _read(settings)
     except MemttlError as e:
         unread = e.exit_code
-        findings.append(_unread(e, place))
+        findings.append(_unread(e, place, environ))
     else:
         place = place._replace(found=snapshot.stat)
         findings += found.findings
         sizes, is_damaged = found.sizes, found.is_damaged
         checks = [("whether memory vanished", lambda: _vanished(settings, place, snapshot.data, found))]
+    checks.append(("schedules", lambda: _schedules(place, environ)))
     settings.progress("checking the state", 0, None)
     findings += _guarded([*_checks_of_place(place), *_checks_of_state(settings, place), *checks])
     findings = _with_backups(findings, place)
@@ -62,10 +71,14 @@ def _read(settings: Settings) -> tuple[Snapshot, Checkup]:
     return read_settled(settings.memory, look)
 
 
-def _unread(e: MemttlError, place: Place) -> Finding:
+def _unread(e: MemttlError, place: Place, environ: Mapping[str, str]) -> Finding:
     """Say why the memory file itself could not be read."""
     message = e.message.replace("; nothing was done", "").rstrip(".")
     if isinstance(e, NoMemoryFile) and not os.path.lexists(place.memory):
+        move = moved_away(place.memory, environ)
+        if move is not None:
+            what = f"there is no file {place.memory}; {away_words(move)}"
+            return Finding("error", "missing", what, away_help(move))
         return Finding("error", "missing", f"there is no file {place.memory}", help_for_missing(place))
     names = {NoMemoryFile: "no-regular-file", NoPermission: "unreadable", TryAgain: "never-at-rest"}
     help_ = f"{e.hint or 'Mend that.'} {of_file('doctor', place.named)} looks again."
@@ -110,6 +123,10 @@ def _checks_of_state(settings: Settings, place: Place) -> list[Check]:
         ("the clock", lambda: _clock(settings, place)),
         ("runs without a terminal", lambda: checkup_state.check_scheduled(place)),
     ]
+
+
+def _schedules(place: Place, environ: Mapping[str, str]) -> Iterable[Finding]:
+    return check_schedules(place.memory, moves_to(place.state.beside), this_installation(environ))
 
 
 def _policy(settings: Settings, place: Place) -> Iterable[Finding]:

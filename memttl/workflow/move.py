@@ -28,6 +28,7 @@ from memttl.files.snapshot import Snapshot
 from memttl.files.state import State, state_of
 from memttl.files.writing import Options, Session
 from memttl.settings import Given, Settings, policy_beside, resolve_at
+from memttl.setup.moved import note_away
 from memttl.setup.naming import clients_naming, schedules_naming, variables_naming
 
 Ask = Callable[[MoveOutcome], bool | None]
@@ -89,7 +90,9 @@ def move(settings: Settings, request: Request, *, ask: Ask | None = None, step: 
     planned = planned._replace(link=bool(planned.link))
     if places.kind == "remove link":
         return planned._replace(applied=remove_old_link(places.old, places.new))
-    return _done(planned, _carry(places, planned, old, new, options, settings))
+    done = _carry(places, planned, old, new, options, settings)
+    note_away(done.move, request.environ)
+    return _done(planned, done)
 
 
 def _policy(settings: Settings, request: Request, places: Places) -> tuple[PolicyStep, Settings]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from memttl.core.schedule import Kind, Wish
+from memttl.core.installed import Installed
+from memttl.core.schedule import Command, Kind, Wish
 from memttl.core.schedule_outcome import Change, ScheduledFile, ScheduleOutcome
 from memttl.errors import AS_IT_WAS, CannotCreate, MemttlError, UsageError
 from memttl.files.archive_mark import refuse_archive
@@ -16,6 +18,7 @@ from memttl.files.state import prepare, state_of
 from memttl.settings import Settings
 from memttl.setup import placing
 from memttl.setup.here import Here, this_installation
+from memttl.setup.installed import installed_naming
 from memttl.setup.job import Memory, make_job, refuse_place, unit_name
 from memttl.setup.targets import Target, is_ours, run_command
 
@@ -66,7 +69,9 @@ def install(
     targets = placing.targets_of(job.name, wish, here)
     files = tuple(_compared(target, text) for target, text in zip(targets, contents, strict=True))
     _refuse_foreign(files)
-    commands = placing.starting(job.name, wish, here, is_update=any(f.change == "changed" for f in files))
+    # launchd takes no second `bootstrap` of what is loaded
+    is_update = any(f.change == "changed" or (f.change == "same" and wish.kind == "launchd") for f in files)
+    commands = placing.starting(job.name, wish, here, is_update=is_update)
     is_missing = not os.path.lexists(settings.memory)
     planned = ScheduleOutcome(
         file=settings.named,
@@ -78,11 +83,12 @@ def install(
         dry_run=dry_run,
         to_run=commands,
         notes=placing.notes_of(job.name, wish),
-        warnings=(*settings.warnings, *((_MISSING,) if is_missing else ())),
+        warnings=(*settings.warnings, *((_MISSING,) if is_missing else ()), *_passing(here)),
+        others=_others(settings, wish, [job.name], here),
     )
     if dry_run:
         return planned
-    if ask is not None and not ask(planned):
+    if ask is not None and not planned.is_unchanged and not ask(planned):
         return planned._replace(declined=True)
     # how a run ends is kept only where a state folder is, and one that fails from the first makes none
     prepare(state, (settings.memory.parent if is_missing else settings.memory).stat())
@@ -98,29 +104,42 @@ def remove(
     settings: Settings,
     wish: Wish,
     *,
+    commands: Sequence[Command] = (),
     dry_run: bool = False,
     ask: Ask | None = None,
     environ: Mapping[str, str] = os.environ,
     here: Here | None = None,
 ) -> ScheduleOutcome:
-    """Remove what `install` wrote for this file and command, and nothing that somebody else wrote.
+    """Remove what `install` wrote for this file and these commands (none: that of the wish), and nothing that somebody
+    else wrote.
 
     Raises:
         MemttlError: one of SPEC's exit codes says what was not done.
     """
     here = here or this_installation(environ)
-    name = unit_name(_memory(settings), wish)
-    targets = placing.targets_of(name, wish, here)
-    files = tuple(_found(target) for target in targets)
-    is_there = any(file.change == "gone" for file in files)
-    commands = (*placing.stopping(name, wish, here), *placing.stopped(wish)) if is_there else ()
-    planned = ScheduleOutcome(settings.named, wish, "remove", name, files, installed=False, dry_run=dry_run)
-    planned = planned._replace(to_run=commands)
-    if dry_run or not is_there:
+    commands = tuple(commands) or (wish.command,)
+    names = _names(settings, wish, commands)
+    targets = {name: placing.targets_of(name, wish, here) for name in names}
+    files = {name: tuple(map(_found, targets[name])) for name in names}
+    there = [name for name in names if any(file.change == "gone" for file in files[name])]
+    stopping = tuple(words for name in there for words in placing.stopping(name, wish, here))
+    planned = ScheduleOutcome(
+        file=settings.named,
+        wish=wish,
+        act="remove",
+        name=(there or names)[0],
+        files=tuple(file for name in names for file in files[name]),
+        installed=False,
+        dry_run=dry_run,
+        to_run=(*stopping, *placing.stopped(wish)) if there else (),
+        commands=commands,
+        others=_others(settings, wish, names, here),
+    )
+    if dry_run or not there:
         return planned
     if ask is not None and not ask(planned):
         return planned._replace(declined=True, installed=True)
-    return _removed(planned, targets, here)
+    return _removed(planned, [target for name in names for target in targets[name]], there, here)
 
 
 def default_kind(environ: Mapping[str, str] = os.environ) -> Kind:
@@ -137,6 +156,32 @@ _MISSING = (
 def _memory(settings: Settings) -> Memory:
     besides = (settings.state_elsewhere, settings.archive.parent if settings.archive else None)
     return Memory(settings.named, settings.memory, tuple(folder for folder in besides if folder))
+
+
+def _names(settings: Settings, wish: Wish, commands: Sequence[Command]) -> list[str]:
+    """Give the names of a file's schedules: by its real path, and by that of before a move which left a link."""
+    folder, name = os.path.split(os.path.abspath(settings.named))
+    memory = _memory(settings)
+    paths = dict.fromkeys((memory.real, Path(os.path.realpath(folder), name)))
+    return [unit_name(memory._replace(real=p), wish._replace(command=c)) for c in commands for p in paths]
+
+
+def _others(settings: Settings, wish: Wish, names: Sequence[str], here: Here) -> tuple[Installed, ...]:
+    """Give what is installed for the file besides the schedules of these names."""
+    return tuple(
+        one
+        for one in installed_naming(settings.memory, here)
+        if (one.kind, one.system) != (wish.kind, wish.system) or one.name not in names
+    )
+
+
+def _passing(here: Here) -> tuple[str, ...]:
+    if here.checkout is None:
+        return ()
+    return (
+        f"this memttl lies in a source tree ({here.checkout}): the schedule fails once that is moved or removed, and "
+        "`pipx install memttl` or `uv tool install memttl` makes one that stays",
+    )
 
 
 def _completed(wish: Wish, environ: Mapping[str, str]) -> Wish:
@@ -189,7 +234,7 @@ def _started(outcome: ScheduleOutcome, here: Here) -> ScheduleOutcome:
     return outcome._replace(ran=outcome.to_run, to_run=())
 
 
-def _removed(planned: ScheduleOutcome, targets: Sequence[Target], here: Here) -> ScheduleOutcome:
+def _removed(planned: ScheduleOutcome, targets: Sequence[Target], names: Sequence[str], here: Here) -> ScheduleOutcome:
     """Stop the schedule, then remove its files, the timer first."""
     is_heard = placing.can_run(planned.wish, here)
     after = placing.stopped(planned.wish)
@@ -198,7 +243,7 @@ def _removed(planned: ScheduleOutcome, targets: Sequence[Target], here: Here) ->
     for target, file in reversed(list(zip(targets, planned.files, strict=True))):
         if file.change == "gone":
             target.remove()
-    for link in placing.links_of(planned.name, planned.wish, here):
+    for link in (link for name in names for link in placing.links_of(name, planned.wish, here)):
         link.unlink(missing_ok=True)
     problems += [_stopped(words, here) for words in after] if is_heard else []
     warnings = tuple(problem for problem in problems if problem)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from clients import CASES, Case
 
-from memttl.setup.client_config import config_with
+from memttl.setup.client_config import change_with, config_with
 from memttl.setup.discover import discover
 from memttl.setup.found import Pointer
 
@@ -87,3 +87,21 @@ def test_client_with_the_new_piece_uses_the_new_file(name: str, tmp_path: Path) 
             again = discover(case.machine)
             assert [f.path for f in again.found for p in f.pointers if p[:3] == one[:3]] == [new], printed
             return
+
+
+def pointer_to(config: Path, entry: dict[str, Any]) -> Pointer:
+    config.write_text(json.dumps({"mcpServers": {"other": {"command": "x"}, "memory": entry}}), encoding="utf-8")
+    return Pointer("Cursor", config, ("mcpServers", "memory"), None, None)
+
+
+SERVER = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}
+
+
+def test_one_value_that_changes_is_named_with_the_way_to_it(tmp_path: Path) -> None:
+    pointer = pointer_to(tmp_path / "mcp.json", {**SERVER, "env": {"MEMORY_FILE_PATH": "/old"}})
+    place = "mcpServers > memory > env > MEMORY_FILE_PATH"
+    assert change_with(pointer, Path("/new")) == (place, '"/new"')
+
+
+def test_value_that_is_not_there_yet_is_no_change_of_one(tmp_path: Path) -> None:
+    assert change_with(pointer_to(tmp_path / "mcp.json", SERVER), Path("/new")) == ("", "")

@@ -20,7 +20,8 @@ from memttl.core.schedule_outcome import ScheduleOutcome
 from memttl.errors import CannotCreate, IsArchive, MemttlError, NoMemoryFile, NoPermission, UsageError
 from memttl.files.outcomes import keep_outcome, read_outcomes
 from memttl.files.state import state_of
-from memttl.setup.here import Here
+from memttl.report.schedule import render
+from memttl.setup.here import Here, checkout_of, this_installation
 from memttl.workflow import schedule
 
 SYSTEMD = Wish("systemd")
@@ -460,3 +461,90 @@ def test_steps_are_few(memory: Path, place: Path) -> None:
     note: Callable[[str], None] = seen.append
     installed(memory, here(place), step=note)
     assert seen == ["prepared", "written", "written"]
+
+
+def text_of(outcome: ScheduleOutcome) -> str:
+    return render(outcome)
+
+
+def test_removal_without_a_command_takes_both(memory: Path, place: Path) -> None:
+    installed(memory, here(place))
+    installed(memory, here(place), Wish("systemd", "scan"))
+    removed(memory, here(place), commands=("prune", "scan"))
+    assert names_in(place / "user") == []
+
+
+def test_removal_of_one_names_what_is_left_of_every_kind(memory: Path, place: Path) -> None:
+    program(place, "crontab", CRONTAB)
+    for wish in (SYSTEMD, Wish("systemd", "scan"), CRON):
+        installed(memory, here(place), wish)
+    text = text_of(removed(memory, here(place)))
+    assert f"`memttl schedule systemd scan --remove --file {memory}` takes it away" in text
+    assert (
+        f"Still installed: your crontab (`memttl prune`); `memttl schedule cron prune --remove --file {memory}`" in text
+    )
+
+
+def test_schedule_of_before_a_move_that_left_a_link_is_removed(memory: Path, place: Path) -> None:
+    installed(memory, here(place))
+    new = memory.rename(memory.with_name("new.jsonl"))
+    memory.symlink_to(new)
+    assert "gone" in changes(removed(memory, here(place)))
+    assert names_in(place / "user") == []
+
+
+@pytest.mark.parametrize("act", ["install", "remove"])
+def test_of_a_crontab_only_the_lines_are_told(memory: Path, place: Path, act: str) -> None:
+    program(place, "crontab", CRONTAB)
+    outcome = installed(memory, here(place), CRON)
+    outcome = outcome if act == "install" else removed(memory, here(place), CRON)
+    assert "lines in your crontab (all others stay): " in text_of(outcome)
+
+
+def test_install_that_changes_nothing_asks_nothing_and_enables_all_the_same(memory: Path, place: Path) -> None:
+    program(place, "systemctl")
+    installed(memory, here(place, is_booted=True))
+
+    def ask(_: ScheduleOutcome) -> bool:
+        raise AssertionError("asked")
+
+    outcome = installed(memory, here(place, is_booted=True), ask=ask)
+    assert outcome.ran[-1][2:4] == ("enable", "--now")
+    assert "All is in place already" in text_of(outcome)
+
+
+def test_where_systemd_does_not_answer_the_text_does_not_say_that_it_runs(memory: Path, place: Path) -> None:
+    assert "will then run every day" in text_of(installed(memory, here(place)))
+
+
+def test_install_says_how_to_see_the_runs(memory: Path, place: Path) -> None:
+    outcome = installed(memory, here(place))
+    assert f"`systemctl --user list-timers {outcome.name}.timer`" in text_of(outcome)
+    assert f"`journalctl --user -u {outcome.name}`" in text_of(outcome)
+
+
+def test_install_warns_of_another_kind_that_runs_the_same(memory: Path, place: Path) -> None:
+    program(place, "crontab", CRONTAB)
+    installed(memory, here(place), CRON)
+    assert "Note: your crontab runs it, too" in text_of(installed(memory, here(place)))
+
+
+def test_environment_of_a_source_tree_is_warned_of(memory: Path, place: Path) -> None:
+    (warning,) = installed(memory, here(place, checkout="/home/anna/clone/.venv")).warnings
+    assert "/home/anna/clone/.venv" in warning
+
+
+@pytest.mark.parametrize(("inside", "expected"), [(True, True), (False, False)])
+def test_source_tree_is_known_by_its_pyproject(tmp_path: Path, inside: bool, expected: bool) -> None:
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/pyvenv.cfg").touch()
+    (tmp_path / ("" if inside else ".venv") / "pyproject.toml").touch()
+    assert (checkout_of(str(tmp_path / ".venv"), "/site-packages") is not None) == expected
+
+
+@pytest.mark.parametrize(("name", "default"), [("XDG_STATE_HOME", ".local/state"), ("XDG_CONFIG_HOME", ".config")])
+def test_variable_at_its_default_does_not_go_along(tmp_path: Path, name: str, default: str) -> None:
+    def goes(value: Path) -> bool:
+        return name in dict(this_installation({"HOME": str(tmp_path), name: str(value)}).environment)
+
+    assert (goes(tmp_path / default), goes(tmp_path / "other")) == (False, True)

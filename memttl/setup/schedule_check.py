@@ -1,0 +1,75 @@
+"""The schedules of a memory file into findings: one at the place of before a move, one whose program is gone, one that
+nothing starts.
+
+`workflow/doctor.py` asks for all of them; `setup/moved.py` warns of the first kind at every run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from memttl.core.findings import Finding, several
+from memttl.core.installed import Installed
+from memttl.core.moving import Move
+from memttl.setup.here import Here
+from memttl.setup.installed import installed_for, installed_naming
+
+
+def check_schedules(memory: Path, moves: Sequence[Move], here: Here) -> Iterator[Finding]:
+    """Find what is amiss with the schedules of a memory file that came where it is by `moves`."""
+    own = installed_naming(memory, here)
+    for move in moves:
+        for one in () if _leads_to(move.source, memory) else installed_naming(Path(move.source), here):
+            yield Finding("warning", "schedule-of-old-place", _old(one, move), f"{_mended(one, move, own)}.")
+    for one in own:
+        if one.lacks:
+            what = f"{one.path} cannot run `memttl {one.command}`: {one.lacks} is gone; each of its runs fails"
+            yield Finding("warning", "schedule-without-program", what, _again(one, memory))
+        elif not one.is_enabled:
+            what = f"{one.path} is written, but its timer is not enabled, so that `memttl {one.command}` never runs"
+            yield Finding("warning", "schedule-not-enabled", what, _enabled(one))
+
+
+def stale_words(memory: Path, moves: Sequence[Move], here: Here) -> list[str]:
+    """Say which schedules still run at the places from where a file was moved; a few looks at files for each move."""
+    found = []
+    for move in moves:
+        for one in () if _leads_to(move.source, memory) else installed_for(Path(move.source), here):
+            found.append(f"{_old(one, move)}. {_mended(one, move, installed_for(memory, here))}")
+    return found
+
+
+def _leads_to(source: str, memory: Path) -> bool:
+    """Say whether a link at the old place lets a schedule go on."""
+    return os.path.realpath(source) == str(memory)
+
+
+def _old(one: Installed, move: Move) -> str:
+    return (
+        f"{one.path} still runs `memttl {one.command}` of {move.source}, from where this file was moved on "
+        f"{move.time[:10]}: each of its runs fails"
+    )
+
+
+def _mended(one: Installed, move: Move, own: Sequence[Installed]) -> str:
+    """Name the command that takes a schedule away, and that for the new place where it has none."""
+    has_one = any(other.command == one.command and not other.lacks for other in own)
+    policy = "" if one.policy and not os.path.exists(one.policy) else None  # it went along
+    commands = [one.remove_command(move.source)]
+    commands += [] if has_one else [one.install_command(move.target, policy=policy)]
+    return f"{several([f'`{command}`' for command in commands])} {'mends' if has_one else 'mend'} that{_as_root(one)}"
+
+
+def _again(one: Installed, memory: Path) -> str:
+    return f"`{one.install_command(one.file or str(memory))}` writes it anew, with the memttl that runs this command."
+
+
+def _enabled(one: Installed) -> str:
+    systemctl = "systemctl" if one.system else "systemctl --user"
+    return f"`{systemctl} daemon-reload && {systemctl} enable --now {one.name}.timer` starts it{_as_root(one)}."
+
+
+def _as_root(one: Installed) -> str:
+    return ", as root" if one.system else ""
