@@ -17,7 +17,7 @@ from memttl.core.model import Tried, Verdict
 from memttl.core.oddities import plan_warnings
 from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import match_names
-from memttl.core.wording import instant_text, when_text
+from memttl.core.wording import FROM_OLD_VERSION, instant_text, when_text
 from memttl.errors import UnknownEntity
 
 
@@ -94,7 +94,7 @@ def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
     if e.known.first_seen is None:
         return inherited
     used = verdict.age_source == "seen"
-    origin = ", in an old version of the file" if e.known.backfilled else ""
+    origin = f", {FROM_OLD_VERSION}" if e.known.backfilled else ""
     what = f"first seen {instant_text(e.known.first_seen)}{origin}"
     if "newcomer" in verdict.reason:
         return [*inherited, Tried("date", what, matched=True, note="its grace as a newcomer counts from here")]

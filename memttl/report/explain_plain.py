@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from memttl.core.explain import ExplainOutcome
 from memttl.core.model import Tried, Verdict
-from memttl.core.wording import day_words
+from memttl.core.wording import FROM_OLD_VERSION, day_words
 from memttl.report.text import age_words, entity_title, expiry_words, observation_text, visible
 
 
@@ -43,4 +43,5 @@ def _birth(verdict: Verdict, now: datetime) -> str:
         return "unknown"
     day, age = day_words(verdict.created_at, now.tzinfo or UTC), age_words(verdict.created_at, now)
     words = f"known for {age}" if verdict.age_source == "seen" else f"{age} ago"
-    return f"{day}, {words} (age source: {verdict.age_source})"
+    origin = f", {FROM_OLD_VERSION}" if verdict.backfilled else ""
+    return f"{day}, {words} (age source: {verdict.age_source}{origin})"
