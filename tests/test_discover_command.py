@@ -237,7 +237,7 @@ def test_file_in_the_npx_cache_that_no_config_names_is_used_where_there_is_no_ot
     (dist / "memory.jsonl").write_bytes(EXAMPLE.read_bytes())
     ended = run(tmp_path, "report", *NOW)
     assert ended.returncode == 0
-    assert ended.stderr.endswith("memory.jsonl (where the memory server keeps it)\n")
+    assert "memory.jsonl (where the memory server keeps it)\n" in ended.stderr
     config(tmp_path, tmp_path / "memory.jsonl")
     (tmp_path / "memory.jsonl").write_bytes(EXAMPLE.read_bytes())
     assert run(tmp_path, "report", *NOW).stdout.startswith(f"{tmp_path}/memory.jsonl as of")

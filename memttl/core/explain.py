@@ -82,8 +82,9 @@ def _set(e: Evidence) -> list[Tried]:
     rows |= {"created": when_text(asked.created), "ttl": asked.ttl, "tier": asked.tier}
     rows["expires"] = asked.expires if asked.expires == "never" else when_text(asked.expires)
     given = {what: value for what, value in rows.items() if value is not None}
-    words = [*(["pin"] if asked.pinned else []), *(f"{what}: {value}" for what, value in given.items())]
-    return [Tried("set", what, matched=True, note="set by you") for what in words]
+    by = "set by an undo, which put it back" if asked.pinned_by_undo else "set by you"
+    pin = [Tried("set", "pin", matched=True, note=by)] if asked.pinned else []
+    return [*pin, *(Tried("set", f"{what}: {value}", matched=True, note="set by you") for what, value in given.items())]
 
 
 def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
