@@ -22,7 +22,7 @@ def memory_files(
 ) -> list[str]:
     """Give the memory files that are meant, as named, each once: `--file`, else MEMTTL_FILE, else MEMORY_FILE_PATH.
 
-    Where none is named, it is the one that the MCP clients of this machine use; `tell` is told which that is.
+    Where none is named, it is the one that the MCP clients of this machine use; `tell` is told which that is, in short.
 
     Raises:
         UsageError: MEMORY_FILE_PATH is relative, which the server reads against its own folder; or several are used.
@@ -40,18 +40,20 @@ def memory_files(
 
 
 def _discovered(environ: Mapping[str, str], tell: Callable[[str], None]) -> str:
-    found, who = _the_one(environ)
-    tell(f"the memory file is {found.path}: {who}")
+    from memttl.setup.choice import short_words  # here: a run that names its file needs none of this
+
+    found, home = _the_one(environ)
+    tell(short_words(found, home))
     return str(found.path)
 
 
 def _the_one(environ: Mapping[str, str]) -> tuple[Found, str]:
-    """Look for the one memory file of this machine; give it, and the words for who points at it."""
-    from memttl.setup.choice import the_one, who_names  # here: a run that names its file needs none of this
+    """Look for the one memory file of this machine; give it, and the user's home folder."""
+    from memttl.setup.choice import the_one
     from memttl.setup.discover import discover, this_machine
 
-    found = the_one(discover(this_machine(environ), counting=False))
-    return found, who_names(found)
+    machine = this_machine(environ)
+    return the_one(discover(machine, counting=False)), str(machine.home)
 
 
 def is_named(given: Given, environ: Mapping[str, str]) -> bool:
@@ -67,7 +69,9 @@ def why_it_is_meant(given: Given, environ: Mapping[str, str]) -> str:
     """
     if is_named(given, environ):
         return ""
-    who = _the_one(environ)[1]
+    from memttl.setup.choice import who_names
+
+    who = who_names(_the_one(environ)[0])
     return f"{who[0].upper()}{who[1:]}."
 
 

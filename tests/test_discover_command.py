@@ -48,9 +48,11 @@ def test_discover_tells_what_is_there_and_what_to_type(home: Path) -> None:
         f"{home}/memory.jsonl\n"
         "  14 entities, 63 observations, 5.5 kB, changed 2026-05-28 (4 days ago)\n"
         '  used by Cursor ("memory" in ~/.cursor/mcp.json)\n'
-        "\n" + ended.stdout[ended.stdout.index("Every command uses") :]
+        "\n"
+        "Every command uses ~/memory.jsonl unless you name another. Next, see what is in\n"
+        "it:\n"
+        "  memttl report\n"
     )
-    assert ended.stdout.endswith("see what\nis in it:\n  memttl report\n") or "\n  memttl report\n" in ended.stdout
 
 
 def test_discover_writes_nothing(home: Path) -> None:
@@ -137,10 +139,7 @@ def test_the_one_file_is_used_and_said_on_stderr(home: Path) -> None:
     ended = run(home, "report", *NOW)
     assert ended.returncode == 0
     assert ended.stdout.startswith(f"{home}/memory.jsonl as of 2026-06-01")
-    said = (
-        f"memttl: the memory file is {home}/memory.jsonl: the config of Cursor ({home}/.cursor/mcp.json) points at it\n"
-    )
-    assert ended.stderr == said
+    assert ended.stderr == "memttl: ~/memory.jsonl (Cursor)\n"
 
 
 @pytest.mark.parametrize("option", ["--quiet", "--json"])
@@ -160,6 +159,25 @@ def test_what_is_named_goes_first(variable: str, home: Path) -> None:
 def test_discover_says_that_a_variable_names_the_file(home: Path) -> None:
     told = " ".join(run(home, "discover", env={"MEMTTL_FILE": str(EXAMPLE)}).stdout.split())
     assert f"Every command uses {EXAMPLE} unless you name another (MEMTTL_FILE names it)" in told
+
+
+def test_discover_says_it_too_where_a_client_uses_that_file(home: Path) -> None:
+    told = " ".join(run(home, "discover", env={"MEMTTL_FILE": str(home / "memory.jsonl")}).stdout.split())
+    assert "Every command uses ~/memory.jsonl unless you name another (MEMTTL_FILE names it)" in told
+
+
+def test_file_of_many_clients_is_named_in_one_short_line(home: Path) -> None:
+    for client in (
+        ".claude.json",
+        ".gemini/settings.json",
+        ".codeium/windsurf/mcp_config.json",
+        ".copilot/mcp-config.json",
+    ):
+        config(home, home / "memory.jsonl", client=client)
+    (said,) = run(home, "report", *NOW).stderr.splitlines()
+    assert said.startswith("memttl: ~/memory.jsonl (")
+    assert said.endswith(" and 2 more)")
+    assert len(said) <= 80
 
 
 def test_several_files_are_listed_and_none_is_taken(home: Path) -> None:
@@ -219,7 +237,7 @@ def test_file_in_the_npx_cache_that_no_config_names_is_used_where_there_is_no_ot
     (dist / "memory.jsonl").write_bytes(EXAMPLE.read_bytes())
     ended = run(tmp_path, "report", *NOW)
     assert ended.returncode == 0
-    assert "it lies where the memory server keeps its own" in ended.stderr
+    assert "memory.jsonl (where the memory server keeps it)\n" in ended.stderr
     config(tmp_path, tmp_path / "memory.jsonl")
     (tmp_path / "memory.jsonl").write_bytes(EXAMPLE.read_bytes())
     assert run(tmp_path, "report", *NOW).stdout.startswith(f"{tmp_path}/memory.jsonl as of")

@@ -96,6 +96,17 @@ def test_example_does_what_it_can_without_a_terminal(name: str, example: str, fo
         assert not app(words_of(example), prog_name="memttl", standalone_mode=False)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_needs_no_other_text_and_no_word_of_a_programmer(name: str) -> None:
+    assert re.search(r"README|mtime|NO_COLOR rules|\bTTL\b|rung|baseline", help_of(name)) is None
+
+
+def test_force_names_the_limits_that_it_lifts() -> None:
+    said = " ".join(help_of("prune").split())
+    assert "max_prune_fraction" in said
+    assert "max_prune_count" in said
+
+
 def test_memttl_alone_shows_what_somebody_new_types_first() -> None:
     ended = memttl()
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -120,6 +131,9 @@ REFUSED = (
     (["log", "verfy"], "memttl log knows no command 'verfy' (did you mean \"verify\"?)", "`memttl log --help`"),
     (["policy", "chekc"], "memttl policy knows no command 'chekc' (did you mean \"check\"?)", "memttl policy --help"),
     (["help", "prnue"], "memttl knows no command 'prnue' (did you mean \"prune\"?)", "memttl --help"),
+    (["clean"], "memttl knows no command 'clean' (did you mean \"prune\"?)", "memttl --help"),
+    (["help", "list"], "memttl knows no command 'list' (did you mean \"report\"?)", "memttl --help"),
+    (["backups", "ls"], "memttl backups knows no command 'ls' (did you mean \"list\"?)", "memttl backups --help"),
     (["help", "prune", "x"], "memttl prune knows no command 'x'", "memttl prune --help"),
     (["prune", "--dryrun"], "memttl prune knows no option '--dryrun' (did you mean \"--dry-run\"?)", "prune --help"),
     (["backups", "show", "--enity", "x"], "backups show knows no option '--enity' (did you mean \"--entity\"?)", ""),

@@ -19,6 +19,7 @@ from memttl.core.stubs import erased
 from memttl.files import audit
 from memttl.files.audit_head import head_path
 from memttl.files.state import State, prepare, state_of
+from memttl.report.log import settings_words
 
 
 @pytest.fixture
@@ -318,6 +319,11 @@ def test_undo_says_that_it_pins_and_its_undo_that_it_unpins(memory: Path) -> Non
     memttl("undo", undo, "--yes", "--file", memory)
     assert "undo: restored 1 observation, pinned 1 observation; undid" in shown(memory)
     assert "undo: removed 1 observation, unpinned 1 observation; undid" in shown(memory)
+
+
+def test_what_is_set_is_told_in_words() -> None:
+    assert settings_words({"pinned": True, "pinned_by_undo": True}) == "pinned by an undo"
+    assert settings_words({"pinned": True, "created_at": "2026-01-05"}) == "pinned, created 2026-01-05"
 
 
 def test_names_of_runs_are_never_cut_at_a_terminal(memory: Path, state: State) -> None:

@@ -45,7 +45,7 @@ def width_of(line: str) -> int:
 def table_of(screen: str) -> list[str]:
     """The lines of the table, without the warnings above and the totals below it."""
     lines = screen.split("\r\n\r\n")[0].split("\r\n")
-    return lines[next(i for i, line in enumerate(lines) if SAFE_ESCAPES.sub("", line).startswith("Tier ")) :]
+    return lines[next(i for i, line in enumerate(lines) if SAFE_ESCAPES.sub("", line).lstrip().startswith("Age ")) :]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

@@ -20,13 +20,13 @@ def backfill(
         list[str] | None, typer.Argument(metavar="[FILE]...", help="Further old copies, behind --from.")
     ] = None,
     git: Annotated[
-        bool, typer.Option("--git", help="Take births from the file's history in its git repository.")
+        bool, typer.Option("--git", help="Take ages from the file's history in its git repository.")
     ] = False,
     from_: Annotated[
-        list[str] | None, typer.Option("--from", metavar="FILE", help="Take births from this old copy; repeatable.")
+        list[str] | None, typer.Option("--from", metavar="FILE", help="Take ages from this old copy; repeatable.")
     ] = None,
     date: Annotated[
-        str | None, typer.Option("--date", metavar="WHEN", help="When the copies were made, in place of their mtime.")
+        str | None, typer.Option("--date", metavar="WHEN", help="When the copies were made, if not when last written.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would move; write nothing.")] = False,
     file: File = None,

@@ -27,6 +27,7 @@ def discover(
     color: Color = None,
 ) -> int:
     """Find the memory files that your MCP clients use; with --file who uses that one."""
+    from memttl.memory_files import is_named
     from memttl.report.discover import WIDTH, discover_document, render
     from memttl.settings import Given
     from memttl.setup.discover import discover as look_around
@@ -47,7 +48,9 @@ def discover(
         put(to_text(document))
     elif not quiet:
         width = output.width if output.is_terminal else WIDTH
-        put(render(document, moment, home=str(machine.home), width=width, verbose=verbose))
+        by_variable = is_named(Given(), os.environ)
+        home = str(machine.home)
+        put(render(document, moment, home=home, width=width, verbose=verbose, by_variable=by_variable))
         _tell_failures(discovery, given)
     return ExitCode.OK
 

@@ -40,7 +40,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "scan": (("memttl scan --quiet", "For a frequent timer: record what is there, so that its age is known."),),
     "backfill": (
         ("memttl backfill --git --dry-run", "What the file's git history tells of ages; nothing is recorded."),
-        ("memttl backfill --from old-copy.jsonl", "Take earlier births from an old copy of the file."),
+        ("memttl backfill --from old-copy.jsonl", "Take earlier ages from an old copy of the file."),
     ),
     "doctor": (
         ("memttl doctor", "Check the file and all that memttl keeps of it."),

@@ -41,7 +41,7 @@ def explain(
         Given(words(file), policy, now),
         output,
         lambda settings: _one(settings, choice, output),
-        Faces(lambda _: ExitCode.OK, explain_document, lambda outcome: _show(outcome)),
+        Faces(lambda _: ExitCode.OK, explain_document, lambda outcome: _show(outcome, output)),
     )
 
 
@@ -54,7 +54,7 @@ def _one(settings: Settings, choice: Choice, output: Output) -> ExplainOutcome:
     return outcome
 
 
-def _show(outcome: ExplainOutcome) -> None:
+def _show(outcome: ExplainOutcome, output: Output) -> None:
     from memttl.report import explain_plain
 
-    put(explain_plain.render(outcome))
+    put(explain_plain.render(outcome, verbose=output.verbose))

@@ -97,15 +97,16 @@ def pick_file(given: Given, *, asks: bool) -> str:
     if is_named(given, os.environ):
         names = memory_files(given, os.environ)
         return names[0] if len(names) == 1 else _picked([(name, "") for name in names], asks=asks)
-    from memttl.setup.choice import candidates, the_one, who_names
+    from memttl.setup.choice import candidates, short_words, the_one
     from memttl.setup.discover import discover, this_machine
 
-    discovery = discover(this_machine(os.environ), counting=asks)
+    machine = this_machine(os.environ)
+    discovery = discover(machine, counting=asks)
     found = candidates(discovery)
     if asks and len(found) > 1:
         return _picked([(str(f.path), _about(f)) for f in found], asks=True)
     one = the_one(discovery)
-    say(visible(f"The memory file is {one.path}: {who_names(one)}."))
+    say(visible(f"The memory file is {short_words(one, str(machine.home))}."))
     return str(one.path)
 
 

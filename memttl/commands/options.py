@@ -28,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors (and documents that were asked for).")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say on stderr what was read and decided by.")]
 Color = Annotated[
-    bool | None, typer.Option("--color/--no-color", help="Colour at a terminal (default: NO_COLOR rules).")
+    bool | None, typer.Option("--color/--no-color", help="Colour at a terminal (default: unless NO_COLOR is set).")
 ]
 
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would change; write nothing at all.")]

@@ -32,13 +32,13 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
 
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go; write nothing at all.")]
 Check = Annotated[bool, typer.Option("--check", help="Dry run that exits 3 when something has expired.")]
-Force = Annotated[bool, typer.Option("--force", help="Lift the two prune limits, nothing else.")]
+Force = Annotated[bool, typer.Option("--force", help="Lift max_prune_fraction and max_prune_count.")]
 KeepMalformed = Annotated[
     bool, typer.Option("--keep-malformed", help="Prune the good lines, keep damaged ones byte for byte.")
 ]
 
 WritePath = Annotated[
-    str, typer.Option("--write-path", metavar="auto|exchange|replace", help="How the file is written: see README.")
+    str, typer.Option("--write-path", metavar="auto|exchange|replace", help="How the new file takes its place.")
 ]
 
 

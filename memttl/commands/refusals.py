@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memttl.core.foreign_words import meant_by
 from memttl.core.near import unknown
 from memttl.errors import UsageError
 
@@ -20,7 +21,8 @@ def unknown_command(context: Any, words: Sequence[str]) -> UsageError:
     if context.parent is None and _is_like_a_file(word):
         message = f"{path} knows no command {word!r}: a memory file is named by --file, after a command"
         return UsageError(f"{message}; nothing was done.", hint=f"Try `{path} report --file {shlex.quote(word)}`.")
-    return UsageError(unknown(f"{path}", "command", word, names), hint=f"Try `{path} --help`.")
+    meant = meant_by(word, names)
+    return UsageError(unknown(path, "command", word, names, meant=meant), hint=f"Try `{path} --help`.")
 
 
 def _is_like_a_file(word: str) -> bool:

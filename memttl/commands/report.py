@@ -35,7 +35,7 @@ Undated = Annotated[bool, typer.Option("--undated", help="List what has no date 
 Source = Annotated[
     list[str] | None,
     typer.Option(
-        "--source", metavar="SOURCE", help="Only this age source: set, object, text, inherited, entity, seen, unknown."
+        "--source", metavar="SOURCE", help="Only ages known from: set, object, text, inherited, entity, seen, unknown."
     ),
 ]
 Sort = Annotated[str, typer.Option("--sort", metavar="expiry|age|size|entity", help="The order of what is listed.")]

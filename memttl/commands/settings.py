@@ -34,7 +34,7 @@ Created = Annotated[str | None, typer.Option("--created", metavar="WHEN", help="
 Clear = Annotated[bool, typer.Option("--clear", help="First take away all that was set, but for pins.")]
 List = Annotated[bool, typer.Option("--list", help="Show all settings, also where the observation is gone.")]
 For = Annotated[
-    str | None, typer.Option("--for", metavar="DURATION", help="How long from now, instead of the tier's TTL.")
+    str | None, typer.Option("--for", metavar="DURATION", help="How long from now, instead of its tier's lifetime.")
 ]
 
 
@@ -59,7 +59,7 @@ def set_(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Set a TTL, tier, expiry or birth beside the file."""
+    """Set a lifetime, tier, expiry or birth, without a change to the file."""
     from memttl.core.selection import Choice
     from memttl.core.wish import Wish
     from memttl.settings import Given
@@ -142,7 +142,7 @@ def renew(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Keep it from now for its tier's TTL, or --for so long."""
+    """Keep it from now for the lifetime of its tier, or --for so long."""
     from memttl.core.selection import Choice
     from memttl.core.wish import Wish
     from memttl.settings import Given

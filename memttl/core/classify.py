@@ -93,7 +93,7 @@ def _birth(e: Evidence, record: Mapping[str, Any], judge: Judge, inherited: When
         if when is not None:
             return Birth(when, "entity")
     if e.known.first_seen is not None:
-        return Birth(e.known.first_seen, "seen")
+        return Birth(e.known.first_seen, "seen", e.known.backfilled)
     return Birth(None, "unknown")
 
 
@@ -124,6 +124,7 @@ def _verdict(e: Evidence, birth: Birth, judge: Judge, line: Line, index: int) ->
         element=line.record["observations"][index],
         near_mark=e.near_mark,
         waits_for_age=decision.waits_for_age,
+        backfilled=birth.backfilled,
         by_default=e.named_by == "default" and not (e.pinned or e.problem or e.says_when),
     )
 

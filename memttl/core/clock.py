@@ -20,7 +20,7 @@ def check_clock(now: datetime, newest: datetime | None) -> None:
     """
     if newest is not None and newest - now > _TOLERANCE:
         raise ClockBehind(
-            f"It is {instant_text(now)}, but the ledger was written at {instant_text(newest)}: the clock (or --now) "
+            f"It is {instant_text(now)}, but memttl has been used here at {instant_text(newest)}: the clock (or --now) "
             "runs behind; nothing was done."
         )
 

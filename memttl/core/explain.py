@@ -17,7 +17,7 @@ from memttl.core.model import Tried, Verdict
 from memttl.core.oddities import plan_warnings
 from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import match_names
-from memttl.core.wording import instant_text, when_text
+from memttl.core.wording import FROM_OLD_VERSION, instant_text, when_text
 from memttl.errors import UnknownEntity
 
 
@@ -82,8 +82,9 @@ def _set(e: Evidence) -> list[Tried]:
     rows |= {"created": when_text(asked.created), "ttl": asked.ttl, "tier": asked.tier}
     rows["expires"] = asked.expires if asked.expires == "never" else when_text(asked.expires)
     given = {what: value for what, value in rows.items() if value is not None}
-    words = [*(["pin"] if asked.pinned else []), *(f"{what}: {value}" for what, value in given.items())]
-    return [Tried("set", what, matched=True, note="set by you") for what in words]
+    by = "set by an undo, which put it back" if asked.pinned_by_undo else "set by you"
+    pin = [Tried("set", "pin", matched=True, note=by)] if asked.pinned else []
+    return [*pin, *(Tried("set", f"{what}: {value}", matched=True, note="set by you") for what, value in given.items())]
 
 
 def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
@@ -94,7 +95,7 @@ def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
     if e.known.first_seen is None:
         return inherited
     used = verdict.age_source == "seen"
-    origin = ", in an old version of the file" if e.known.backfilled else ""
+    origin = f", {FROM_OLD_VERSION}" if e.known.backfilled else ""
     what = f"first seen {instant_text(e.known.first_seen)}{origin}"
     if "newcomer" in verdict.reason:
         return [*inherited, Tried("date", what, matched=True, note="its grace as a newcomer counts from here")]

@@ -42,10 +42,14 @@ class Line(NamedTuple):
 
 
 class Birth(NamedTuple):
-    """The best known time of creation: a date as written, or an instant (aware), and how it is known."""
+    """The best known time of creation: a date as written, or an instant (aware), and how it is known.
+
+    `backfilled`: the source is `seen`, in an old version of the file that memttl was shown later.
+    """
 
     when: When | None
     source: AgeSource
+    backfilled: bool = False
 
 
 class UserSettings(NamedTuple):
@@ -104,7 +108,8 @@ class Verdict(NamedTuple):
     names a mark or field that cannot be read. `by_ttl`: a TTL decides (what `keep_last` may hold); `by_type_alone`: so
     does a rule that looks at nothing but the entity's type; `by_default`: no mark, field or rule names a tier
     or a date. `element` is the JSON value in the list; `near_mark` a bracket at its end that looks like a mark and is
-    none. `waits_for_age`: a TTL would decide if its age were known.
+    none. `waits_for_age`: a TTL would decide if its age were known. `backfilled`: the source `seen` is an old version
+    of the file.
     """
 
     entity: str
@@ -129,6 +134,7 @@ class Verdict(NamedTuple):
     element: Any = None
     near_mark: str = ""
     waits_for_age: bool = False
+    backfilled: bool = False
 
 
 class LineRemoval(NamedTuple):

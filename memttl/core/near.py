@@ -21,10 +21,14 @@ def near(name: str, names: Sequence[str]) -> str:
     return f' (did you mean "{match}"?)' if match else ""
 
 
-def unknown(place: str, kind: str, word: str, words: Sequence[str]) -> str:
-    """Give the sentence that says no to a word: where it stands, what it should be, a near one; `kind` may be empty."""
+def unknown(place: str, kind: str, word: str, words: Sequence[str], *, meant: str = "") -> str:
+    """Give the sentence that says no to a word: where it stands, what it should be, a near one; `kind` may be empty.
+
+    `meant` is known to be what is meant, whatever the letters say.
+    """
     what = f"{kind} {word!r}" if kind else repr(word)
-    return f"{place} knows no {what}{near(word, words)}; nothing was done."
+    hint = f' (did you mean "{meant}"?)' if meant else near(word, words)
+    return f"{place} knows no {what}{hint}; nothing was done."
 
 
 def refuse_unknown_word(option: str, word: str, words: Sequence[str]) -> None:

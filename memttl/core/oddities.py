@@ -72,7 +72,7 @@ def _unreadable(verdicts: Sequence[Verdict]) -> str:
 def _near(verdicts: Sequence[Verdict]) -> str:
     places = some([f"{v.entity!r} (line {v.line}): {v.near_mark}" for v in verdicts])
     noun = "observation that goes ends" if len(verdicts) == 1 else "observations that go end"
-    return f"{len(verdicts)} {noun} in what looks like a mark and is none (docs/writing.md has the forms): {places}"
+    return f"{len(verdicts)} {noun} in what looks like a mark and is none (see `memttl policy prompt`): {places}"
 
 
 def _emptied_by_type(emptied: Sequence[tuple[str, int, str]]) -> list[str]:

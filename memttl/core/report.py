@@ -142,13 +142,15 @@ class Weights(NamedTuple):
 class Report(NamedTuple):
     """All that a report tells of one snapshot. `groups` hold what is listed, in the order in which it is shown.
 
-    `known_age` counts the observations whose birth is known, `seen_age` those of them that memttl knows from its first
-    sighting only; `refusals` are why a prune now would be refused.
+    `known_age` counts the observations whose birth is known, `seen_age` those of them that are known from a first
+    sighting only, and `backfilled_age` those of these that were sighted in an old version of the file;
+    `refusals` are why a prune now would be refused.
     """
 
     counts: Counts
     known_age: int
     seen_age: int
+    backfilled_age: int
     weights: Weights
     window: Window
     groups: tuple[Group, ...]

@@ -99,7 +99,7 @@ class _Watcher:
         self.judge, self.query, self.window, self.filters = judge, query, window, filters
         self.is_narrowed = filters != Filters() or bool(query.sources)
         self.sources = frozenset(query.sources)
-        self.cents = self.freed = self.known_age = self.seen_age = 0
+        self.cents = self.freed = self.known_age = self.seen_age = self.backfilled_age = 0
         self.tiers: dict[str, _Sum] = {}
         self.types: dict[str, _Sum] = {}
         self.entities: dict[tuple[str, str | None], _Sum] = {}  # by name and type
@@ -145,6 +145,7 @@ class _Watcher:
         self.cents += cents
         self.known_age += verdict.created_at is not None
         self.seen_age += verdict.age_source == "seen"
+        self.backfilled_age += verdict.backfilled
         for total in (self._tier(verdict), self._type(verdict), entity):
             total.add(verdict, why, characters, cents)
         if verdict.expired:
@@ -191,6 +192,7 @@ class _Watcher:
             counts=plan.counts,
             known_age=self.known_age,
             seen_age=self.seen_age,
+            backfilled_age=self.backfilled_age,
             weights=Weights(len(data), _characters(data), self._tokens(plan), tokens_of(self.freed)),
             window=self.window,
             groups=groups_of(self.listed, query.sort, query.group_by, judge),

@@ -16,13 +16,15 @@ _BORN = {
     "seen": "first seen {}",
 }
 
+FROM_OLD_VERSION = "in an old version of the file"  # where a backfill has found a text
 _HEAD = 40  # characters
 
 
 def birth_words(birth: Birth, zone: tzinfo = UTC) -> str:
     """Say how old it is and how that is known: `written 2026-04-01`."""
     assert birth.when is not None
-    return _BORN[birth.source].format(day_words(birth.when, zone))
+    words = FROM_OLD_VERSION + ", {}" if birth.backfilled else _BORN[birth.source]
+    return words.format(day_words(birth.when, zone))
 
 
 def day_words(when: Expiry, zone: tzinfo = UTC) -> str:
@@ -43,6 +45,11 @@ def when_text(when: When | None) -> str | None:
     if when is None:
         return None
     return instant_text(when) if isinstance(when, datetime) else date.isoformat(when)
+
+
+def short_path(path: str, home: str) -> str:
+    """Shorten a path below the home folder as a shell writes it: `~/notes/memory.jsonl`."""
+    return "~" + path[len(home) :] if home and path.startswith((home + "/", home + "\\")) else path
 
 
 def plural(count: int, noun: str) -> str:

@@ -144,8 +144,8 @@ def check_mounts(place: Place) -> Iterator[Finding]:
     rung = rung_of(place)
     if place.found is not None and rung is not Rung.LEASES:
         where = f"on this file system ({mount.fs_type})" if mount else "here"
-        what = f"{where} memttl writes on rung {rung.value}: it waits until the file was still for 2 s"
-        help_ = "For certainty stop the server meanwhile; docs/running-server.md has the table of rungs."
+        what = f"{where} memttl cannot hold the file still while it writes: it waits until nobody wrote it for 2 s"
+        help_ = "For certainty stop the server while `memttl prune` writes."
         yield Finding("note", "lower-rung", what, help_)
 
 

@@ -103,10 +103,10 @@ _REFUSALS = {
 }
 
 
-def quiet_words(rung: Rung, fs_type: str | None) -> str:
+def quiet_words(fs_type: str | None) -> str:
     """Give the sentence that says aloud that the file was waited for."""
     where = f"on this file system ({fs_type})" if fs_type else "here"
     return (
         f"{where} the memory file cannot be held still, so memttl waited until nobody had written it for "
-        f"{QUIET_S:.0f} s (rung {rung.value}); for certainty stop the server while memttl writes"
+        f"{QUIET_S:.0f} s; for certainty stop the server while memttl writes"
     )

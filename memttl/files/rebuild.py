@@ -32,7 +32,7 @@ class Rebuilt(NamedTuple):
     def words(self) -> str:
         """Say what could be rebuilt, for a warning."""
         settings = plural(len(self.settings) + len(self.entity_pins), "setting")
-        what = settings + (" and the baseline" if self.baseline else "")
+        what = settings + (" and the time of the first look" if self.baseline else "")
         return f"{what} read from the audit log; ages start again"
 
 

@@ -141,7 +141,7 @@ class Session:
                 self._after_a_stranger(e)
             else:
                 if self.rung.waits_for_quiet:
-                    self.warn(quiet_words(self.rung, self.fs_type))
+                    self.warn(quiet_words(self.fs_type))
                 return Written(*made, backup)
 
     def look_again(self, make: MakeAgain, words: Callable[[int], str], failure: str) -> None:
@@ -200,8 +200,8 @@ class Session:
                 return
             if time.monotonic() > self.deadline:
                 raise TryAgain(
-                    f"{self.state.memory} is written again and again, and on rung {self.rung.value} it must be still "
-                    f"for {self.pace.quiet_s:.0f} s; nothing was changed.",
+                    f"{self.state.memory} is written again and again, and on this file system it must be "
+                    f"still for {self.pace.quiet_s:.0f} s; nothing was changed.",
                     hint="Stop the memory server for a moment, or run the same command later.",
                 )
             time.sleep(0.02)

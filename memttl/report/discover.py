@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from memttl.core.wording import day_words, instant_text, plural
+from memttl.core.wording import day_words, instant_text, plural, short_path
 from memttl.core.zones import in_zone
 from memttl.report.backups import size_words
 from memttl.report.documents import SCHEMA
@@ -59,20 +59,30 @@ def _texts(value: Any) -> dict[str, Any]:
     return {name: field if field is None or name == "keys" else str(field) for name, field in value._asdict().items()}
 
 
-def render(document: dict[str, Any], now: datetime, *, home: str, width: int = WIDTH, verbose: bool = False) -> str:
+def render(
+    document: dict[str, Any],
+    now: datetime,
+    *,
+    home: str,
+    width: int = WIDTH,
+    verbose: bool = False,
+    by_variable: bool = False,
+) -> str:
     """Give the document as text, ending with what to type next; `home` is shortened to ~ where a config is named.
 
-    With `verbose` it tells all places where configs were looked for.
+    `by_variable`: the file that is used is named by a variable, whatever the configs say. With `verbose` it
+    tells all places where configs were looked for.
     """
     count = len(document["found"])
     lines = [f"{count} memory files:", ""] if count > 1 else []
     lines += [line for found in document["found"] for line in (*_block(found, now, home, width), "")]
     if document["unread"]:
         lines += ["Could not be read, and may name more:"]
-        lines += [f"  {_short(u['config'], home)} ({u['client']}): {u['problem']}" for u in document["unread"]] + [""]
+        lines += [f"  {short_path(u['config'], home)} ({u['client']}): {u['problem']}" for u in document["unread"]]
+        lines.append("")
     if verbose:
         lines += ["Looked for configs at:", *_places(document, home), ""]
-    lines += _closing(document, width)
+    lines += _closing(document, home, width, by_variable=by_variable)
     return "".join(visible(line).rstrip() + "\n" for line in lines)
 
 
@@ -108,14 +118,10 @@ def _holds(found: dict[str, Any], now: datetime) -> str:
 
 def _pointed(pointer: dict[str, Any], home: str) -> str:
     asked = f", release {pointer['version']}" if pointer["version"] else ""
-    only = f", in {_short(pointer['project'], home)} only" if pointer["project"] else ""
+    only = f", in {short_path(pointer['project'], home)} only" if pointer["project"] else ""
     idle = f"; {pointer['idle']}" if pointer["idle"] else ""
-    config = _short(pointer["config"], home)
+    config = short_path(pointer["config"], home)
     return f'used by {pointer["client"]} ("{pointer["keys"][-1]}" in {config}{asked}{only}{idle})'
-
-
-def _short(path: str, home: str) -> str:
-    return "~" + path[len(home) :] if home and path.startswith((home + "/", home + "\\")) else path
 
 
 def _wrapped(text: str, width: int, indent: str, *, first: str = "") -> list[str]:
@@ -132,11 +138,12 @@ def _wrapped(text: str, width: int, indent: str, *, first: str = "") -> list[str
 
 def _places(document: dict[str, Any], home: str) -> list[str]:
     marks = {True: "there", False: "-"}
-    configs = [f"  {marks[p['there']]:<5}  {p['client']:<14}  {_short(p['config'], home)}" for p in document["looked"]]
-    return [*configs, *(f"  {'':<5}  {'npx cache':<14}  {_short(cache, home)}" for cache in document["caches"])]
+    looked = document["looked"]
+    configs = [f"  {marks[p['there']]:<5}  {p['client']:<14}  {short_path(p['config'], home)}" for p in looked]
+    return [*configs, *(f"  {'':<5}  {'npx cache':<14}  {short_path(cache, home)}" for cache in document["caches"])]
 
 
-def _closing(document: dict[str, Any], width: int) -> list[str]:
+def _closing(document: dict[str, Any], home: str, width: int, *, by_variable: bool) -> list[str]:
     """Say what to type next."""
     used, found = document["used"], document["found"]
     if not found and not used:
@@ -158,7 +165,9 @@ def _closing(document: dict[str, Any], width: int) -> list[str]:
     if used and any(one["path"] == used and not one["exists"] for one in found):
         return _plain(f"The server makes {used} when an assistant first keeps something there.", width)
     if used:
-        words = f"Every command uses {used} unless you name another ({document['because']}). Next, see what is in it:"
+        is_told = any(one["path"] == used and one["clients"] for one in found)  # above, with who uses it
+        why = "" if is_told and not by_variable else f" ({document['because'].replace(f'({home}/', '(~/')})"
+        words = f"Every command uses {short_path(used, home)} unless you name another{why}. Next, see what is in it:"
         return [*_plain(words, width), "  memttl report"]
     if not lying:
         return _plain("None of them can be read here. If you know where the file lies, name it with --file.", width)

@@ -2,29 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Set
 from datetime import UTC, datetime
+from itertools import groupby
 
 from memttl.core.explain import ExplainOutcome
 from memttl.core.model import Tried, Verdict
-from memttl.core.wording import day_words
+from memttl.core.wording import FROM_OLD_VERSION, day_words
 from memttl.report.text import age_words, entity_title, expiry_words, observation_text, visible
 
-
-def render(answer: ExplainOutcome) -> str:
-    """Give each explained observation as a block of lines."""
-    blocks = [block(v, tried, answer.now) for v, tried in answer.explanation.verdicts]
-    return "\n".join(blocks) if blocks else "No observation matches.\n"
+Steps = tuple[Tried, ...]
 
 
-def block(verdict: Verdict, tried: tuple[Tried, ...], now: datetime) -> str:
-    """Give one observation, its verdict, and all that was tried on it, as lines."""
+def render(answer: ExplainOutcome, *, verbose: bool = False) -> str:
+    """Give each explained observation as a block of lines.
+
+    Rules that pass over several observations of an entity alike are shown once, with `verbose` at each.
+    """
+    shown = blocks(answer.explanation.verdicts, answer.now, verbose=verbose)
+    return "\n".join(shown) if shown else "No observation matches.\n"
+
+
+def blocks(explained: Iterable[tuple[Verdict, Steps]], now: datetime, *, verbose: bool = False) -> list[str]:
+    """Give a block of lines for each explained observation, as `render` does."""
+    shown = []
+    line, met = 0, set[Tried]()
+    for verdict, tried in explained:
+        if verdict.line != line:
+            line, met = verdict.line, set()
+        shown.append(block(verdict, tried, now, known=frozenset() if verbose else met))
+        met |= _passed_over(tried)
+    return shown
+
+
+def _passed_over(tried: Steps) -> set[Tried]:
+    return {step for step in tried if step.kind == "rule" and not step.matched}
+
+
+def block(verdict: Verdict, tried: Steps, now: datetime, *, known: Set[Tried] = frozenset()) -> str:
+    """Give one observation, its verdict, and all that was tried on it, as lines; of `known` steps how many they are."""
     place = f"{entity_title(verdict.entity, verdict.entity_type)}, line {verdict.line}"
     lines = [place, f"  {observation_text(verdict.observation)}"]
     lines += [f"  {name:<8} {words}" for name, words in rows(verdict, now)]
-    for step in tried:
-        sign = "+" if step.matched else "-"
-        lines.append(f"  {'tried':<8} {sign} {step.kind} {visible(step.what)}: {visible(step.note)}")
+    for is_known, steps in groupby(tried, key=lambda step: step in known):
+        lines += _steps(list(steps), is_known=is_known)
     return "\n".join(lines) + "\n"
+
+
+def _steps(steps: list[Tried], *, is_known: bool) -> Iterator[str]:
+    if is_known and len(steps) > 1:
+        yield f"  {'tried':<8} - {len(steps)} rules that do not match, as above"
+        return
+    for step in steps:
+        sign = "+" if step.matched else "-"
+        yield f"  {'tried':<8} {sign} {step.kind} {visible(step.what)}: {visible(step.note)}"
 
 
 def rows(verdict: Verdict, now: datetime) -> list[tuple[str, str]]:
@@ -43,4 +74,5 @@ def _birth(verdict: Verdict, now: datetime) -> str:
         return "unknown"
     day, age = day_words(verdict.created_at, now.tzinfo or UTC), age_words(verdict.created_at, now)
     words = f"known for {age}" if verdict.age_source == "seen" else f"{age} ago"
-    return f"{day}, {words} (age source: {verdict.age_source})"
+    origin = f", {FROM_OLD_VERSION}" if verdict.backfilled else ""
+    return f"{day}, {words} (age source: {verdict.age_source}{origin})"

@@ -13,7 +13,7 @@ from memttl.core.dates import day_of
 from memttl.core.listing import LISTED_AS
 from memttl.core.model import Verdict
 from memttl.core.report import Group, Listed, Report
-from memttl.core.wording import day_words, instant_text, when_text
+from memttl.core.wording import FROM_OLD_VERSION, day_words, instant_text, when_text
 from memttl.report.html_text import Child, Html, join, name, number, tag
 from memttl.report.text import NO_TYPE, age_days, age_of
 
@@ -130,7 +130,8 @@ def _age(verdict: Verdict, now: datetime) -> Html:
     if born is None:
         return tag("td", tag("span", "unknown", class_="none"), class_="age")
     since = _time(when_text(born), day_of(born, now.tzinfo or UTC).isoformat())
-    note = tag("div", f"{_KNOWN[verdict.age_source or 'unknown']} ", since, class_="note")
+    known = FROM_OLD_VERSION + "," if verdict.backfilled else _KNOWN[verdict.age_source or "unknown"]
+    note = tag("div", f"{known} ", since, class_="note")
     return tag("td", tag("div", age_of(verdict, now)), note, class_="age", data_v=age_days(born, now))
 
 

@@ -63,12 +63,14 @@ def section(outcome: ReportOutcome, id_: str, palette: Palette) -> Html:
 
 
 def _may_be_older(found: Report) -> Html:
-    """Say of how many the age is only that since memttl first saw them."""
+    """Say of how many the age is only that of a first sighting, by memttl or in an old version of the file."""
     if not found.seen_age:
         return Html()
-    return tag(
-        "p", f"{number(found.seen_age)} of all may be older: memttl knows only when it first saw them.", class_="older"
-    )
+    saw = "when it first saw them"
+    if found.backfilled_age:
+        version = "an old version of the file that holds them"
+        saw = version if found.backfilled_age == found.seen_age else f"{saw}, or {version}"
+    return tag("p", f"{number(found.seen_age)} of all may be older: memttl knows only {saw}.", class_="older")
 
 
 def file_name(path: str) -> str:
@@ -129,7 +131,7 @@ def _totals(found: Report) -> Html:
         ("bytes", weights.bytes, "Bytes"),
         ("characters", weights.characters, "Characters"),
         ("known_age", found.known_age, "Ages known"),
-        ("seen_age", found.seen_age, "Ages only first seen"),
+        ("seen_age", found.seen_age, "Ages that may be higher"),
         ("unknown_age", counts.unknown_age, "Ages unknown"),
         ("removed", counts.removed, "A prune now would remove"),
         ("pinned", counts.pinned, "Pinned"),

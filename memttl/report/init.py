@@ -11,6 +11,7 @@ from memttl.core.plan import Texts, texts_of
 from memttl.core.proposal import PrefixRule, Proposal
 from memttl.core.wording import day_words, noun_of, plural
 from memttl.report.prune_closing import VANISHED_HINT
+from memttl.report.report_words import sighted_words
 from memttl.report.text import cut, observation_text, visible
 
 _SHOWN = 8
@@ -88,7 +89,8 @@ def _file_lines(draft: Draft) -> Iterator[str]:
         yield f"{draft.file}: {holds}; reading it costs an assistant about {weights.tokens_estimated:,} tokens."
         unknown = counts.observations - report.known_age
         ages = f"Age known of {report.known_age} of {counts.observations}"
-        ages += f" ({report.seen_age} of these since memttl first saw them)" if report.seen_age else ""
+        sighted = sighted_words(report)
+        ages += f" ({sighted})" if sighted else ""
         yield f"{ages}; what is of unknown age never expires." if unknown else f"{ages}."
         if draft.commits:
             yield f"Git knows the file: {plural(draft.commits, 'commit')} changed it, so it can tell earlier ages."

@@ -20,6 +20,7 @@ from memttl.report.text import entity_title, observation_text, visible
 _RUN_COLUMNS = 8
 _DIGEST_SHOWN = 12
 _LINE_SHOWN = 72  # characters of a damaged line, which may be as long as the file
+_SET_WORDS = {"created_at": "created", "expires_at": "expires"}
 _INDENT = {"head": 4, "why": 8}
 
 
@@ -144,10 +145,14 @@ def value_of(raw: str) -> Any:
 
 
 def settings_words(settings: Any) -> str:
-    """Say what is set, as it stands in the log."""
+    """Say what is set, with the values as they stand in the log; a key of a later memttl as it is."""
     if not isinstance(settings, dict) or not settings:
         return "nothing set any more"
-    return ", ".join(key if value is True else f"{key} {value}" for key, value in settings.items())
+    shown = {key: value for key, value in settings.items() if key != "pinned_by_undo"}
+    words = dict(_SET_WORDS)
+    if settings.get("pinned_by_undo") is True:
+        words["pinned"] = "pinned by an undo"
+    return ", ".join(words.get(k, k) if value is True else f"{words.get(k, k)} {value}" for k, value in shown.items())
 
 
 def render_verified(outcome: VerifyOutcome) -> str:

@@ -32,7 +32,8 @@ def summary(outcome: ReportOutcome) -> Iterator[str]:
     freed = f"a prune now would free about {weights.tokens_freed_estimated:,} of them"
     goes = f"{freed} ({many(counts.expired, 'observation')})" if counts.expired else "nothing has expired"
     yield f"Reading the graph costs an assistant about {many(weights.tokens_estimated, 'token')}; {goes}."
-    seen = f" ({found.seen_age:,} of them only since memttl first saw them)" if found.seen_age else ""
+    sighted = sighted_words(found)
+    seen = f" ({sighted})" if sighted else ""
     due = f"{counts.review_due:,} due for review; " if counts.review_due else ""
     ages = f"{found.known_age:,} of known age{seen}, {counts.unknown_age:,} of unknown age"
     yield f"{ages}; {due}{counts.pinned:,} pinned."
@@ -40,6 +41,18 @@ def summary(outcome: ReportOutcome) -> Iterator[str]:
         lines = many(counts.malformed_lines, "line")
         yield f"{lines} cannot be read by the memory server: a prune needs --keep-malformed."
     yield from (f"A prune now would be refused: {reason}." for reason in found.refusals)
+
+
+def sighted_words(found: Report) -> str:
+    """Say of how many the age is only that of a first sighting, and whose; "" where there is none.
+
+    `73 of them only from old versions of the file`
+    """
+    own = found.seen_age - found.backfilled_age
+    parts = [(found.backfilled_age, "from old versions of the file"), (own, "since memttl first saw them")]
+    said = [f"{count:,} {words}" for count, words in parts if count]
+    said[:1] = [first.replace(" ", " of them only ", 1) for first in said[:1]]
+    return ", ".join(said)
 
 
 def heading(group: Group, outcome: ReportOutcome) -> str:

@@ -15,7 +15,7 @@ from memttl.core.review import Decision, Dialogue, Show
 from memttl.core.review_deck import Deck, Item
 from memttl.core.review_outcome import ReviewOutcome
 from memttl.core.wording import plural
-from memttl.report.explain_plain import block, rows
+from memttl.report.explain_plain import blocks, rows
 from memttl.report.fitting import cut, wrap
 from memttl.report.prune_closing import VANISHED_HINT
 from memttl.report.prune_plain import removal_lines
@@ -68,7 +68,7 @@ def shown(show: Show, deck: Deck, dialogue: Dialogue, now: datetime, style: Styl
         return _wrapped("That is no key here; ? explains them all.", style)
     item = deck.items[dialogue.place]
     if show.face == "more":
-        return "\n".join(block(v, tried, now) for v, tried in deck.explained(item)) + "\n"
+        return "\n".join(blocks(deck.explained(item), now)) + "\n"
     return "\n".join(_item(item, deck, dialogue, now, style)) + "\n"
 
 

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from memttl.core.wording import short_path
 from memttl.errors import MemttlError, NoMemoryFile, UsageError
 from memttl.setup.found import Discovery, Found
 
+_NAMED = 3  # clients in one line
 _SHOWN = 12  # configs or files in one message
 _UNNAMED = "No memory file is named (by --file, MEMTTL_FILE or MEMORY_FILE_PATH)"
 
@@ -45,6 +47,13 @@ def who_names(found: Found) -> str:
     others = {pointer.client for pointer in found.pointers} - {first.client}
     also = f", as {'does' if len(others) == 1 else 'do'} {' and '.join(sorted(others))}" if others else ""
     return f"the config of {first.client} ({first.config}) points at it{also}"
+
+
+def short_words(found: Found, home: str) -> str:
+    """Name a file and who uses it in a short line: `~/notes/memory.jsonl (Claude Desktop)`."""
+    clients = list(dict.fromkeys(pointer.client for pointer in found.pointers)) or ["where the memory server keeps it"]
+    more = f" and {len(clients) - _NAMED} more" if len(clients) > _NAMED else ""
+    return f"{short_path(str(found.path), home)} ({', '.join(clients[:_NAMED])}{more})"
 
 
 def _several(found: tuple[Found, ...]) -> MemttlError:

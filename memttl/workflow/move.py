@@ -159,8 +159,8 @@ def _warnings(new: Path, target: Settings, policy: PolicyStep) -> list[str]:
     rung = rung_of(Place(str(new), folder / new.name, state_of(new), None))
     if rung is not Rung.LEASES:
         found.append(
-            f"at the new place memttl writes on rung {rung.value}: it waits until the file was still for 2 s; "
-            "docs/running-server.md has the table of rungs"
+            "at the new place memttl cannot hold the file still while it writes, so it waits until nobody has written "
+            "it for 2 s; for certainty stop the server while memttl writes"
         )
     if policy.differs:
         found.append(

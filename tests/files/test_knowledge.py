@@ -91,7 +91,9 @@ def test_pins_hold_when_the_ledger_is_lost(memory: Path, damage: Callable[[Path]
 def test_rebuilding_is_said(memory: Path, damage: Callable[[Path], None], word: str, run: Callable) -> None:
     damage(memory)
     warnings = run(memory, now=DAY.format(2)).warnings
-    assert [w for w in warnings if w.startswith(f"the ledger is {word}: 2 settings and the baseline")] != []
+    assert [
+        w for w in warnings if w.startswith(f"the ledger is {word}: 2 settings and the time of the first look")
+    ] != []
     assert run(memory, now=DAY.format(2)).warnings == ()
 
 
