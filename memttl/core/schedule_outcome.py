@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from memttl.core.schedule import Act, Wish
+from memttl.core.schedule import Act, Kind, Wish
 
 Change = Literal["shown", "new", "changed", "same", "gone", "foreign", "none"]
 
@@ -23,6 +23,14 @@ class ScheduledFile(NamedTuple):
     content: str
     change: Change
     before: str | None = None
+
+
+class Existing(NamedTuple):
+    """A schedule of one file that memttl wrote before: what runs it, and where it lies."""
+
+    kind: Kind
+    system: bool
+    places: tuple[str, ...]
 
 
 class ScheduleOutcome(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from memttl.core.schedule import Kind, Wish
-from memttl.core.schedule_outcome import Change, ScheduledFile, ScheduleOutcome
+from memttl.core.schedule import Command, Kind, Wish
+from memttl.core.schedule_outcome import Change, Existing, ScheduledFile, ScheduleOutcome
 from memttl.errors import AS_IT_WAS, CannotCreate, MemttlError, UsageError
 from memttl.files.archive_mark import refuse_archive
 from memttl.files.state import prepare, state_of
@@ -123,9 +123,38 @@ def remove(
     return _removed(planned, targets, here)
 
 
+def existing(
+    settings: Settings, command: Command = "prune", *, environ: Mapping[str, str] = os.environ, here: Here | None = None
+) -> tuple[Existing, ...]:
+    """Give the schedules of every kind that memttl has written for this file and command; none is changed."""
+    here = here or this_installation(environ)
+    memory = _memory(settings)
+    found = []
+    for kind in placing.kinds_of(here):
+        for system in (False,) if kind == "windows" else (False, True):
+            wish = Wish(kind, command, system=system)
+            targets = placing.targets_of(unit_name(memory, wish), wish, here)
+            places = tuple(target.title for target in targets if _lies_there(target))
+            found += [Existing(kind, system, places)] if places else []
+    return tuple(found)
+
+
+def _lies_there(target: Target) -> bool:
+    try:
+        before = target.read()
+    except MemttlError:  # no such scheduler, or none that tells: nothing of ours is known to lie there
+        return False
+    return before is not None and is_ours(before)
+
+
 def default_kind(environ: Mapping[str, str] = os.environ) -> Kind:
     """Give the scheduler that this machine has: systemd where it runs, launchd, Task Scheduler, else cron."""
     return placing.own_kind(this_installation(environ))
+
+
+def kinds_here(environ: Mapping[str, str] = os.environ) -> tuple[Kind, ...]:
+    """Give the schedulers that a machine of this kind can have."""
+    return placing.kinds_of(this_installation(environ))
 
 
 _MISSING = (
