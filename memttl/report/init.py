@@ -122,8 +122,8 @@ def _proposal_lines(proposal: Proposal) -> Iterator[str]:
     for rule in proposal.prefixes:
         yield f"  {_days(rule.tier):<8} {_prefix_words(rule)}"
     for family in proposal.families:
-        yield f"  {_days('operational'):<8} {family.title}, but for open work, faults, decisions and lessons in them:"
-        yield f"           {_some(family.names)}"
+        yield f"  {_days('operational'):<8} in {family.title} what is done (“Completed: …”, lines of a log);"
+        yield f"           open work, faults, decisions and lessons stay: {_some(family.names)}"
     for key, choices in (("dates behind the label", proposal.labels), ("dates written as", proposal.formats)):
         taken = [c.text for c in choices if not c.why_not]
         if taken:

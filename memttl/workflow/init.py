@@ -22,8 +22,9 @@ from memttl.core.model import Known
 from memttl.core.plan import make_plan
 from memttl.core.policy import BUILT_IN, Policy
 from memttl.core.policy_load import load_policy
-from memttl.core.proposal import NOTHING_PROPOSED, WORDS, Proposal, propose
+from memttl.core.proposal import NOTHING_PROPOSED, Proposal, propose
 from memttl.core.proposal_text import Places, policy_text
+from memttl.core.proposal_words import WORDS
 from memttl.core.report import Query, Report
 from memttl.core.sightings import Births
 from memttl.core.survey import survey
