@@ -223,3 +223,26 @@ def test_npx_file_that_is_not_there_yet_is_not_to_be_moved(tmp_path: Path, home:
     ended = memttl("init", "-n", "--file", path, "--now", NOW, env=home)
     assert "Let the config name a file of your own before use" in ended.stdout
     assert "memttl move" not in ended.stdout
+
+
+@needs_git
+def test_ages_that_come_from_git_are_not_called_first_sightings(tmp_path: Path, home: dict[str, str]) -> None:
+    path = in_git(tmp_path, *NOTES[:3])
+    memttl("backfill", "--git", "--file", path, "--now", NOW, env=home)
+    ended = memttl("init", "-n", "--file", path, "--now", NOW, "--schedule", "none", env=home)
+    assert "Age known of 43 of 43 (43 of these by memttl's records: first seen, or found in git)." in ended.stdout
+    assert "since memttl first saw them" not in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "content", [None, '{"type":"entity","name":"E","entityType":"t","observations":["x"]}\n{"type"']
+)
+def test_nothing_is_counted_anew_where_nothing_was_asked(
+    tmp_path: Path, home: dict[str, str], content: str | None
+) -> None:
+    path = tmp_path / "memory.jsonl"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    ended = memttl("init", "--yes", "--file", path, "--now", NOW, env=home)
+    assert ended.returncode == 0, ended.stderr
+    assert "With these answers" not in ended.stdout

@@ -22,16 +22,18 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
 
 
 def first_draft(settings: Settings | None, wish: Wish, answers: Answers, now: datetime) -> tuple[Draft, Wish]:
-    """Draft, with the births of the history where these will be taken without a question."""
+    """Draft, with the births of the history where these will be taken without a question, and with the wish for that."""
     from memttl.commands.init_steps import is_sound
     from memttl.workflow.init import draft
 
     planned = draft(settings, wish, now)
     is_unasked = answers.backfill or (answers.backfill is None and not answers.asks)
-    if settings is None or not (is_unasked and planned.commits and is_sound(planned)):
-        return planned, wish
-    wish = wish._replace(births=_births(settings))
-    return draft(settings, wish, now), wish
+    after = wish
+    if planned.begun is None and not is_sound(planned):  # its ages do not begin, unless somebody said so
+        after = after._replace(scan=answers.scan is True)
+    if settings is not None and is_unasked and planned.commits and is_sound(planned):
+        after = after._replace(births=_births(settings))
+    return (planned, wish) if after == wish else (draft(settings, after, now), after)
 
 
 def draft_as_answered(
