@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
 
 
 def first_draft(settings: Settings | None, wish: Wish, answers: Answers, now: datetime) -> tuple[Draft, Wish]:
-    """Draft, with the births of the history where these will be taken without a question, and with the wish for that."""
+    """Draft, with the history's births where these will be taken without a question; give the wish for that, too."""
     from memttl.commands.init_steps import is_sound
     from memttl.workflow.init import draft
 
