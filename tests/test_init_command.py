@@ -94,7 +94,7 @@ def test_what_it_says_of_today_is_what_prune_then_plans(tmp_path: Path) -> None:
     ]
     of = [[(v["entity"], v["observation"], v["expires_at"]) for v in removed] for removed in planned]
     assert [[(v["entity"], v["observation"], v["expires_at"]) for v in f["removed"]] for f in told] == of
-    assert [len(removed) for removed in planned] == [5, 16]
+    assert [len(removed) for removed in planned] == [5, 10]
 
 
 def test_plan_past_a_limit_is_said_and_no_schedule_is_offered(tmp_path: Path) -> None:

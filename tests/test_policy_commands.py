@@ -199,3 +199,8 @@ def test_of_several_files_that_clients_use_none_is_taken_and_that_is_said(folder
     ended = memttl("policy", "prompt", env=env)
     assert (ended.returncode, ended.stdout) == (0, BUILT_IN)
     assert "which memory file is meant is not clear" in ended.stderr
+
+
+def test_at_a_terminal_it_is_said_where_the_prompt_goes_without_a_file(tmp_path: Path) -> None:
+    screen = Terminal("policy", "prompt", cwd=tmp_path).end().screen
+    assert "Claude Desktop: paste it into a project's instructions" in " ".join(screen.split())

@@ -15,12 +15,12 @@ import typer
 
 from memttl.commands.asking import refuse_later_now
 from memttl.commands.options import Color, File, Json, Now, Output, PolicyPath, Quiet, Verbose, Yes, warn, words
-from memttl.commands.printing import ask, can_ask, put, say
+from memttl.commands.printing import can_ask, put, say
 from memttl.errors import ExitCode, NeedsYes, NoMemoryFile, UsageError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.commands.init_questions import Answers
-    from memttl.core.first_steps import Draft, InitOutcome
+    from memttl.core.first_steps import Draft, InitOutcome, Step
     from memttl.settings import Given, Settings
     from memttl.workflow.init import Wish
 
@@ -109,7 +109,7 @@ def _run(given: Given, answers: Answers, output: Output) -> int:
         given._replace(file=(named,)),
         output,
         lambda settings: _first_steps(settings, given, answers, output),
-        Faces(_code, init_document, lambda outcome: _show(outcome)),
+        Faces(_code, init_document, lambda outcome: _show(outcome, answers, output)),
         resolver=resolve_anyway,
     )
 
@@ -122,7 +122,7 @@ def _without_file(given: Given, answers: Answers, output: Output) -> int:
     if output.json:
         put(to_text(init_document(outcome)))
     elif not output.quiet:
-        _show(outcome)
+        _show(outcome, answers, output)
     return _code(outcome)
 
 
@@ -130,46 +130,59 @@ def _code(outcome: InitOutcome) -> ExitCode:
     return outcome.exit_code
 
 
-def _show(outcome: InitOutcome) -> None:
+def _show(outcome: InitOutcome, answers: Answers, output: Output) -> None:
+    from memttl.commands.init_questions import view
     from memttl.report.init import render_end
 
-    put(render_end(outcome))
+    put(render_end(outcome, view(answers, output)))
 
 
 def _first_steps(settings: Settings | None, given: Given, answers: Answers, output: Output) -> InitOutcome:
     """Look, show, ask, do."""
-    from memttl.commands.init_steps import do, steps_of
+    from memttl.commands.init_steps import do, is_refused, steps_of
     from memttl.core.first_steps import InitOutcome
-    from memttl.report.init import render_steps
 
     if settings is not None and not answers.dry_run and answers.asks:
         refuse_later_now(settings, "record ages as of a day to come")
-    planned = _drafted(settings, given, answers, output)
+    planned, wish = _drafted(settings, given, answers, output)
     is_kept = _settle_existing(planned, answers, output)
-    steps = steps_of(planned, settings, answers, writes_policy=not is_kept)
+    planned, steps = steps_of(planned, wish, settings, answers, output, is_kept=is_kept)
+    code = ExitCode.LIMIT if is_refused(planned, answers.schedule) else ExitCode.OK
     if answers.dry_run:
-        return InitOutcome(planned, steps, dry_run=True)
-    if answers.asks and steps:
-        say(render_steps(steps, "\nThis will be done:"))
-        if not ask("Do it?"):
-            return InitOutcome(planned, steps, declined=True)
-    return do(planned, steps, settings, given, answers)
+        return InitOutcome(planned, steps, dry_run=True, exit_code=code)
+    if answers.asks and steps and not _agreed(steps, planned, answers, output):
+        return InitOutcome(planned, steps, declined=True)
+    return do(planned, steps, settings, given, answers, code)
 
 
-def _drafted(settings: Settings | None, given: Given, answers: Answers, output: Output) -> Draft:
+def _agreed(steps: tuple[Step, ...], planned: Draft, answers: Answers, output: Output) -> bool:
+    """Show all that is to be done, and ask the last question."""
+    from memttl.commands.init_questions import agree, all_texts, view
+    from memttl.report.init import render_steps
+
+    say("\n" + render_steps(steps, "This will be done:", view(answers, output)))
+    return agree("Do it?", default=False, show=all_texts(planned, answers, output))
+
+
+def _drafted(settings: Settings | None, given: Given, answers: Answers, output: Output) -> tuple[Draft, Wish]:
     """Look and propose, show it, and ask whether the proposed rules are wanted."""
-    from memttl.commands.init_questions import agree, teller
+    from memttl.commands.init_forecast import first_draft
+    from memttl.commands.init_questions import agree, all_texts, teller, view
     from memttl.report.init import render_look
-    from memttl.workflow.init import draft
+    from memttl.report.init_forecast import render_forecasts
 
     wish = _wish(settings, given, answers)
     now = settings.now if settings else datetime.now(UTC)
-    planned = draft(settings, wish, now)
+    planned, wish = first_draft(settings, wish, answers, now)
     warn(planned.warnings, output)
-    teller(answers, output)(render_look(planned))
-    if answers.asks and answers.rules is None and not planned.proposal.is_built_in and not agree("Take these rules?"):
-        planned = draft(settings, wish._replace(rules=False), now)
-    return planned
+    tell, look = teller(answers, output), view(answers, output)
+    tell(render_look(planned, look, dry_run=answers.dry_run))
+    if answers.asks and answers.rules is None and not planned.proposal.is_built_in:
+        show = all_texts(planned, answers, output)
+        if not agree("Take these rules?", show=show):
+            planned, wish = first_draft(settings, wish._replace(rules=False), answers, now)
+            tell("\nWithout them:\n" + render_forecasts(planned, look))
+    return planned, wish
 
 
 def _settle_existing(planned: Draft, answers: Answers, output: Output) -> bool:
@@ -195,6 +208,7 @@ def _settle_existing(planned: Draft, answers: Answers, output: Output) -> bool:
 
 
 def _wish(settings: Settings | None, given: Given, answers: Answers) -> Wish:
+    from memttl.commands.init_forecast import policy_before
     from memttl.commands.init_questions import ask_zone
     from memttl.policies import lies_beside
     from memttl.setup.timezone import system_timezone
@@ -207,6 +221,7 @@ def _wish(settings: Settings | None, given: Given, answers: Answers) -> Wish:
     if zone is None:
         zone, note = "UTC", "The system does not tell its own time zone by name: write yours, such as Europe/Berlin."
     schema = target.with_name(_SCHEMA)
+    is_other = settings is not None and not answers.output and policy_before(str(target), settings, given) is not None
     return Wish(
         target=target,
         timezone=zone,
@@ -216,23 +231,28 @@ def _wish(settings: Settings | None, given: Given, answers: Answers) -> Wish:
         scan=answers.scan is not False,
         schema=f"./{_SCHEMA}" if schema.is_file() else "",
         notes=tuple(_notes(settings, given, target)),
+        counting=settings.policy if settings and is_other and not settings.bad_policy else None,
     )
 
 
 def _notes(settings: Settings | None, given: Given, target: Path) -> Iterator[str]:
     """Say what is to be known of the places: a memory file that will be deleted, a policy that will not be found."""
+    from memttl.commands.init_forecast import policy_before
     from memttl.policies import policy_places
 
     if settings is not None and "_npx" in settings.memory.parts:
+        lies = "This memory file lies in the npx cache, which the next update of its server deletes."
         yield (
-            "This memory file lies in the npx cache, which the next update of its server deletes. Better first: "
-            "`memttl move` it to a folder of your own, then `memttl init` again."
+            f"{lies} Better first: `memttl move` it to a folder of your own, then `memttl init` again."
+            if os.path.lexists(settings.memory)
+            else f"{lies.replace('lies', 'would lie')} Let the config name a file of your own before use; "
+            "`memttl discover` prints what to write there. Then `memttl init` again."
         )
     places = policy_places(settings.named if settings else None, given.policy, os.environ)
-    found = next((p for p in places if p == str(target) or os.path.lexists(p)), None)
+    found = policy_before(str(target), settings, given)
     if str(target) not in places:
         yield f"memttl does not look for a policy there by itself: give --policy {target}, or set MEMTTL_POLICY to it."
-    elif found != str(target):
+    elif found is not None:
         yield f"The policy {found} goes before this one, so that this one will not count for this memory file."
     elif not os.path.lexists(target) and (now := next((p for p in places if os.path.lexists(p)), None)):
         yield f"So far the policy {now} counts for this memory file; the new one will count instead of it."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +14,8 @@ from memttl.report.text import visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.commands.options import Output
+    from memttl.core.first_steps import Draft
+    from memttl.report.text import View
     from memttl.settings import Given
     from memttl.setup.found import Found
 
@@ -42,14 +45,39 @@ def teller(answers: Answers, output: Output) -> Callable[[str], None]:
     return (lambda _: None) if output.json or output.quiet else put
 
 
-def agree(question: str, *, default: bool = True) -> bool:
-    """Ask a question of yes or no; Enter takes the default.
+def view(answers: Answers, output: Output) -> View:
+    """Give how wide what is shown may be, and whether all of it is wanted."""
+    from memttl.report.text import View
+
+    stream = sys.stderr if answers.asks else sys.stdout
+    return View(output.width if stream is not None and stream.isatty() else None, output.verbose)
+
+
+def all_texts(planned: Draft, answers: Answers, output: Output) -> Callable[[], None] | None:
+    """Give what shows every text that would go; None where all of them have been shown."""
+    from memttl.report.init_forecast import has_more, render_forecasts
+
+    shown = view(answers, output)
+    if not has_more(planned, shown):
+        return None
+    return lambda: say(render_forecasts(planned, shown._replace(is_whole=True)))
+
+
+def agree(question: str, *, default: bool = True, show: Callable[[], None] | None = None) -> bool:
+    """Ask a question of yes or no; Enter takes the default, and `s` calls `show` where there is more to see.
 
     Raises:
         Interrupted: Ctrl-C or the end of input.
     """
-    answers = {"": default, **_YES_NO}
-    return choose(f"{question} [{'Y/n' if default else 'y/N'}]: ", answers, "Answer y or n.", interrupted=_NOTHING)
+    answers: dict[str, bool | None] = {"": default, **_YES_NO, **({"s": None, "show": None} if show else {})}
+    keys = f"{'Y/n' if default else 'y/N'}{'/s, s shows all that would go' if show else ''}"
+    while True:
+        again = "Answer y, n or s." if show else "Answer y or n."
+        answer = choose(_folded(f"{question} [{keys}]:"), answers, again, interrupted=_NOTHING)
+        if answer is not None:
+            return answer
+        assert show is not None
+        show()
 
 
 def ask_zone() -> str:
@@ -79,9 +107,17 @@ def ask_schedule(kinds: Iterable[str], default: str) -> str:
     kinds = tuple(kinds)
     words = {"": default, "y": "none" if default == "none" else default, "n": "none", "no": "none", "none": "none"}
     words |= {"yes": words["y"], **{kind: kind for kind in kinds}}
-    others = "/".join(kind for kind in (*kinds, "none"))
-    question = f"Have `memttl prune` run every day, by {others} [{default}]: "
-    return choose(question, words, f"Answer {', '.join(kinds)} or none.", interrupted=_NOTHING)
+    others = "/".join((*kinds, "none"))
+    question = f"Have `memttl prune` run every day, by {others} [{default}]:"
+    return choose(_folded(question), words, f"Answer {', '.join(kinds)} or none.", interrupted=_NOTHING)
+
+
+def _folded(question: str) -> str:
+    """Fold a question at the width of the screen on which it stands."""
+    from memttl.commands.options import Output
+    from memttl.report.text import fold
+
+    return "\n".join(fold(question, Output().width)) + " "
 
 
 def pick_file(given: Given, *, asks: bool) -> str:

@@ -8,34 +8,63 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from memttl.errors import ExitCode, Interrupted, MemttlError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.commands.init_questions import Answers
+    from memttl.commands.options import Output
     from memttl.core.first_steps import Draft, InitOutcome, Step
+    from memttl.core.installed import Installed
     from memttl.core.schedule import Kind
     from memttl.settings import Given, Settings
+    from memttl.workflow.init import Wish
 
 
-def steps_of(planned: Draft, settings: Settings | None, answers: Answers, *, writes_policy: bool) -> tuple[Step, ...]:
-    """Ask what else is to be done, and give all of it."""
+class Wanted(NamedTuple):
+    """Which ages are to be taken."""
+
+    scan: bool
+    backfill: bool
+
+
+def steps_of(
+    planned: Draft, wish: Wish, settings: Settings | None, answers: Answers, output: Output, *, is_kept: bool
+) -> tuple[Draft, tuple[Step, ...]]:
+    """Ask what else is to be done; give all of it, and the draft as the answers leave it, which has been shown."""
+    from memttl.commands.init_forecast import draft_as_answered
+    from memttl.commands.init_questions import teller, view
     from memttl.core.first_steps import Step
+    from memttl.report.init_forecast import first_run_words, render_forecasts
 
-    steps = [Step("policy", _policy_words(planned))] if writes_policy else []
+    steps = [] if is_kept else [Step("policy", _policy_words(planned))]
     if settings is None:
-        return tuple(steps)
-    if _wants_scan(planned, answers):
+        return planned, tuple(steps)
+    wanted = Wanted(_wants_scan(planned, answers), _wants_backfill(planned, answers))
+    if wanted.scan:
         steps.append(Step("scan", "begin the ages: record what is in the file now, in a ledger of memttl's own"))
-    if _wants_backfill(planned, answers):
+    if wanted.backfill:
         steps.append(Step("backfill", "take earlier ages from the file's git history"))
-    kind = _schedule_kind(planned, answers)
+    planned, is_new = draft_as_answered(planned, wish, wanted, settings, is_kept=is_kept)
+    if is_new:
+        teller(answers, output)("\nWith these answers:\n" + render_forecasts(planned, view(answers, output)))
+    found = () if answers.schedule == "none" else _existing(settings)
+    planned = planned._replace(is_scheduled=bool(found))
+    kind = _schedule_kind(planned, found, settings, answers, output)
     if kind is not None:
         from memttl.core.schedule import KINDS
 
-        steps.append(Step("schedule", f"have {KINDS[kind]} run `memttl prune --yes` on it every day", kind))
-    return tuple(steps)
+        words = f"have {KINDS[kind]} run `memttl prune --yes` on it every day; {first_run_words(planned)}"
+        steps.append(Step("schedule", words, kind))
+    return planned, tuple(steps)
+
+
+def is_refused(planned: Draft, kind: str | None) -> bool:
+    """Say whether a schedule was asked for of which each run would be refused, so that it is not installed."""
+    is_past = bool(planned.forecasts and planned.forecasts[0].plan.refusals)
+    return is_past and kind not in (None, "none")
 
 
 def _policy_words(planned: Draft) -> str:
@@ -44,7 +73,7 @@ def _policy_words(planned: Draft) -> str:
     return f"write the policy {planned.target}"
 
 
-def _is_sound(planned: Draft) -> bool:
+def is_sound(planned: Draft) -> bool:
     """Say whether the file is there and whole: a damaged one is for `memttl doctor` first."""
     return planned.exists and not (planned.report and planned.report.damaged)
 
@@ -54,7 +83,7 @@ def _wants_scan(planned: Draft, answers: Answers) -> bool:
 
     if answers.scan is not None:
         return answers.scan
-    if not _is_sound(planned) or planned.begun is not None:
+    if not is_sound(planned) or planned.begun is not None:
         return False
     return not answers.asks or agree("Begin the ages now? What carries no date is then as old as its first sighting.")
 
@@ -64,20 +93,52 @@ def _wants_backfill(planned: Draft, answers: Answers) -> bool:
 
     if answers.backfill is not None:
         return answers.backfill
-    if not _is_sound(planned) or not planned.commits:
+    if not is_sound(planned) or not planned.commits:
         return False
     return not answers.asks or agree("Take earlier ages from the file's git history?")
 
 
-def _schedule_kind(planned: Draft, answers: Answers) -> Kind | None:
-    from memttl.commands.init_questions import ask_schedule
+def _schedule_kind(
+    planned: Draft, found: tuple[Installed, ...], settings: Settings, answers: Answers, output: Output
+) -> Kind | None:
+    """Give what is to run the daily prune, said or asked for; each run of a plan past a limit would be refused."""
+    from memttl.commands.init_questions import ask_schedule, teller
+    from memttl.core.schedule import KINDS
+    from memttl.report.init_forecast import first_run_words
+    from memttl.report.text import visible
+    from memttl.workflow.schedule import kinds_here
+
+    told, tell = answers.schedule, teller(answers, output)
+    # a nightly removal is never what a plain --yes means
+    if told == "none" or not (told or (answers.asks and is_sound(planned))):
+        return None
+    if planned.forecasts and planned.forecasts[0].plan.refusals:
+        tell("No schedule: each run would be refused, as said above.\n")
+        return None
+    others = [one for one in found if one.kind != told]
+    if others and (answers.asks or answers.dry_run):
+        tell("\n" + "".join(f"{visible(line)}\n" for line in _existing_words(others, settings)))
+    if told is None:
+        if found:
+            return None
+        tell(f"\nIt can be pruned every night; {first_run_words(planned)}.\n")
+        told = ask_schedule(kinds_here(), _own_scheduler())
+    return next((kind for kind in KINDS if kind == told), None)
+
+
+def _existing(settings: Settings) -> tuple[Installed, ...]:
+    from memttl.workflow.schedule import existing
+
+    return existing(settings)
+
+
+def _existing_words(found: Iterable[Installed], settings: Settings) -> Iterator[str]:
+    """Say which schedules run `prune` on this file already."""
     from memttl.core.schedule import KINDS
 
-    told = answers.schedule
-    # a nightly removal is never what a plain --yes means; and each run of a plan past a limit would be refused
-    if told is None and answers.asks and _is_sound(planned) and not planned.forecasts[0].plan.refusals:
-        told = ask_schedule(KINDS, _own_scheduler())
-    return next((kind for kind in KINDS if kind == told), None)
+    for one in found:
+        yield f"{KINDS[one.kind]} has a schedule of `memttl prune` for this file already: {one.path}."
+        yield f"  `{one.remove_command(settings.named)}` takes it away."
 
 
 def _own_scheduler() -> str:
@@ -89,19 +150,27 @@ def _own_scheduler() -> str:
 
 
 def do(
-    planned: Draft, steps: tuple[Step, ...], settings: Settings | None, given: Given, answers: Answers
+    planned: Draft,
+    steps: tuple[Step, ...],
+    settings: Settings | None,
+    given: Given,
+    answers: Answers,
+    at_best: ExitCode = ExitCode.OK,
 ) -> InitOutcome:
-    """Do the steps in order, up to the first that fails; then say what was done and what was not."""
+    """Do the steps in order, up to the first that fails; then say what was done and what was not.
+
+    `at_best` is the exit code where all of them are done.
+    """
     from memttl.core.first_steps import InitOutcome
 
-    outcome = InitOutcome(planned, steps)
+    outcome = InitOutcome(planned, steps, exit_code=at_best)
     for number, step in enumerate(steps):
         try:
             done, kept, code = _act(step, planned, settings, given, answers)
         except (MemttlError, KeyboardInterrupt) as e:
             raise _stopped(e, outcome.steps[:number], steps[number:]) from None
         after = (*outcome.steps[:number], done, *steps[number + 1 :])
-        outcome = outcome._replace(steps=after, kept=kept or outcome.kept, exit_code=code)
+        outcome = outcome._replace(steps=after, kept=kept or outcome.kept, exit_code=code or at_best)
         if code:
             break
     return outcome
@@ -164,8 +233,13 @@ def _scheduled(step: Step, settings: Settings, planned: Draft, answers: Answers)
     from memttl.workflow.schedule import install
 
     assert step.kind is not None
+    others = [one for one in _existing(settings) if one.kind != step.kind]
     outcome = install(settings, Wish(step.kind, policy=planned.target if answers.output else None))
-    run = [f"to start it, run: {shlex.join(command)}" for command in outcome.to_run]
     files = [f"wrote {f.path}" for f in outcome.files if f.change in ("new", "changed")]
+    run = []
+    if outcome.to_run:
+        run = ["nothing runs it yet, since systemd does not answer here; where it does, run:"]
+        run += [f"  {shlex.join(command)}" for command in outcome.to_run]
     away = f"`memttl schedule {step.kind} --remove --file {settings.named}` takes it away"
-    return step._replace(done=outcome.installed, detail=(*files, *run, *outcome.notes, away)), None, ExitCode.OK
+    detail = (*files, *run, *outcome.notes, away, *_existing_words(others, settings))
+    return step._replace(done=outcome.installed, waits=bool(run), detail=detail), None, ExitCode.OK

@@ -14,7 +14,7 @@ from memttl.commands.in_force import named_files, policy_in_force, protected
 from memttl.commands.options import Color, DryRun, File, Json, Now, Output, PolicyPath, Quiet, Verbose, warn, words
 from memttl.commands.printing import put, say
 from memttl.errors import ExitCode, UsageError
-from memttl.report.text import visible
+from memttl.report.text import fold, visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from pathlib import Path
@@ -23,6 +23,10 @@ if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for
     from memttl.core.policy_prompt import Told
     from memttl.settings import Given
 
+_WHERE = (
+    "Claude Code: `memttl policy prompt --append CLAUDE.md`. Claude Desktop: paste it into a project's instructions, "
+    "or for all chats into the personal preferences in its settings."
+)
 Append = Annotated[
     str | None, typer.Option("--append", metavar="FILE", help="Keep it in this file, between markers, once.")
 ]
@@ -60,6 +64,8 @@ def prompt(
         put(to_text(prompt_document(told, change, dry_run=dry_run)))
     elif change is None:
         put(told.prompt.text if told else "")  # a document that was asked for: --quiet does not take it away
+        if output.is_terminal and not quiet:
+            say("\n" + "\n".join(fold(_WHERE, output.width)))
     elif not quiet:
         put(change_lines(change) if dry_run else "")
         say(change_words(change, dry_run=dry_run))

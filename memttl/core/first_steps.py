@@ -30,7 +30,9 @@ class Draft(NamedTuple):
     `before` what lies there: "" for nothing, "same" or "other"; `replaces` is its SHA-256, and `difference` how the
     proposal differs, in lines. `in_force` names the policy that counts so far. `commits` is how many commits changed
     the file. `begun` is when its ages began, None where they have not; `ages_begin`: the forecasts reckon that they do
-    now. `notes` are sentences on the place of the file and of the policy.
+    now, `with_history`: the births that git tells count in them, `judged_by`: the path of the policy by which they are
+    made, "" for the proposed one. `is_scheduled`: something prunes the file every so often already. `notes` are
+    sentences on the place of the file and of the policy.
     """
 
     file: str | None
@@ -50,17 +52,24 @@ class Draft(NamedTuple):
     commits: int
     begun: datetime | None
     ages_begin: bool
+    with_history: bool = False
+    judged_by: str = ""
+    is_scheduled: bool = False
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 class Step(NamedTuple):
-    """One thing that is to be done, or was: in words, and what came of it. `kind` is who runs a schedule."""
+    """One thing that is to be done, or was: in words, and what came of it. `kind` is who runs a schedule.
+
+    `waits`: it is written, and something of it is left to be done by the user.
+    """
 
     name: StepName
     words: str
     kind: Kind | None = None
     done: bool = False
+    waits: bool = False
     detail: tuple[str, ...] = ()
 
 

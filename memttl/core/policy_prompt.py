@@ -69,16 +69,17 @@ def _dates(claims: Claims) -> str:
 
 def _rules(policy: Policy, claims: Claims) -> Iterator[str]:
     """Each rule in words, in the order in which they count, and the default tier."""
-    hidden = shown = 0
+    hidden, shown = 0, dict[str, None]()
     for rule, table in zip(policy.rules, tables_of(policy), strict=True):
-        words = rule_words(table, claims.prefixes(rule, table)) if shown < _MOST_RULES else ""
+        words = rule_words(table, claims.prefixes(rule, table)) if len(shown) < _MOST_RULES else ""
         tier = policy.tiers[rule.tier]
         named = "" if f"`[{tier.name}]`" in words else f"{code(tier.name) or 'a tier'}, "
         if words:
-            yield f"{words}: {named}{goes_after(tier)}"
-        shown, hidden = shown + bool(words), hidden + (not words)
+            shown[f"{words}: {named}{goes_after(tier)}"] = None  # the prefix permanent may be told twice
+        hidden += not words
+    yield from shown
     if hidden:
-        yield f"({plural(hidden, 'further rule')}: `memttl policy show`)"
+        yield f"({plural(hidden, 'further rule')} cannot be told here; your user sees all with `memttl policy show`)"
     default = policy.tiers[policy.default_tier]
     yield f"anything else: {code(default.name) or 'a tier'}, {goes_after(default)}"
 

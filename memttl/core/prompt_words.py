@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memttl.core.policy import Policy, Tier
+from memttl.core.proposal_words import KEPT_PATTERNS, OVER_PATTERNS, marked_pattern
 
 _LONGEST = 40  # characters: a name, not a paragraph of orders
 _MOST = 6
@@ -44,16 +46,38 @@ def tables_of(policy: Policy) -> list[dict[str, Any]]:
 
 def rule_words(table: dict[str, Any], prefixes: Sequence[str]) -> str:
     """Say when a rule fits, given its prefixes as they are to be written; empty where that cannot be said whole."""
+    pattern = tuple(table.get("pattern") or ())
+    if pattern and pattern == (marked_pattern(table.get("prefix") or ()),):
+        return _any_of(prefixes, len(table["prefix"]))  # the pattern asks for the brackets that they are written with
     conditions = []
     if table.get("prefix"):
         conditions.append(_any_of(prefixes, len(table["prefix"])))
+    told = _TOLD_PATTERNS.get(pattern, "")
     for key, words in _CONDITIONS.items():
-        if table.get(key):
-            spans = _any_of(table[key], len(table[key]))
+        if table.get(key) and not (key == "pattern" and told):
+            choices = _without_digits(table[key])
+            spans = _any_of(choices, len(choices))
             if key == "entity_type" and table.get("entity"):
                 words = "and of type"
             conditions.append(spans and f"{words} {spans}")
-    return " ".join(conditions) if all(conditions) else ""
+    return " ".join([*([told] if told else []), *conditions]) if all(conditions) else ""
+
+
+# what `memttl init` writes as regular expressions, for people and assistants
+_TOLD_PATTERNS = {
+    KEPT_PATTERNS: (
+        "open work, faults, causes, decisions, preferences and lessons, told by words such as `next`, `not yet`, "
+        "`blocked`, `cause`, `decided` or `never`,"
+    ),
+    OVER_PATTERNS: "what begins with `Completed:`, `Done:` or `Worked on`",
+}
+
+
+def _without_digits(globs: Sequence[str]) -> list[str]:
+    """Give globs with each ten that differ in a digit alone (`Sprint 0*` to `Sprint 9*`) as one, `Sprint <number>`."""
+    tens = {g[:-2] for g in globs if g[-2:] == "0*" and all(f"{g[:-2]}{digit}*" in globs for digit in range(10))}
+    is_of = re.compile(r"[0-9]\*")
+    return list(dict.fromkeys(f"{g[:-2]}<number>" if is_of.fullmatch(g[-2:]) and g[:-2] in tens else g for g in globs))
 
 
 def _any_of(choices: Iterable[str], count: int) -> str:

@@ -1,31 +1,23 @@
 """What a memory file holds into a `Proposal`: the rules, labels and date formats that a first policy may have. Pure.
 
 `workflow/init.py` asks; `proposal_text.py` writes the policy. In force is only what is evidently passing: marked
-prefixes, numbered sprints, session notes with a date in their name. On real files half of what rules by entity type
-alone removed was still true, so those are comments.
+prefixes, and of numbered sprints and session notes with a date in their name the texts that say that they are done,
+or are lines of a log. On real files half of what rules by entity type alone removed was still true: those are comments.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from memttl.core.habits import FormUse, Habits, LabelUse, Uses
 from memttl.core.normal import normalise
 from memttl.core.proposal_names import Family, families_of, is_plain, passing_types
+from memttl.core.proposal_words import DATED, WORDS
 
-# prefix -> the built-in tier that it names; the first of each is the tier's own
-WORDS = {
-    "session": "session", "session note": "session", "session notes": "session", "session log": "session",
-    "sesión": "session", "sessão": "session", "temp": "session", "temporary": "session", "tmp": "session",
-    "scratch": "session", "scratchpad": "session", "ephemeral": "session", "short-term": "session",
-    "operational": "operational", "sprint": "operational", "standup": "operational", "stand-up": "operational",
-}  # fmt: skip
 _BUILT_IN = ("session", "operational")
-# only these are notes where a date stands behind them and no brackets around: "temp: 2026-01-05 38.2" is a fever
-_DATED = {word for word in WORDS if word.startswith(("session", "sesi", "sess", "operational", "sprint", "stand"))}
 # labels that say when their own text was written; "Created:" and "Completed:" tell of other things as often
 _LABELS = (
     "knowledge captured", "captured", "captured on", "recorded", "recorded on", "noted on", "logged",
@@ -34,14 +26,6 @@ _LABELS = (
 )  # fmt: skip
 # words before a date that are prefixes, or marks of their own
 _READ_ANYWAY = {*WORDS, "permanent", "expires", "valid until", "review by", "review-by", "created", "noted", "learned"}
-# what stays though it stands in a sprint or in session notes: open work, faults, decisions, lessons, people, addresses
-KEPT_PATTERNS = (
-    r"(?i)\b(?:to-?dos?|open|pending|blocked|waiting|carried over|unresolved|remaining|follow.?up)\b|\[ \]",
-    r"(?i)\bnot (?:yet )?(?:done|fixed|solved)\b|\b(?:bugs?|issues?|root cause|workaround|known|broken|fails?)\b",
-    r"(?i)\b(?:deci(?:ded|sions?)|agreed|prefer\w*|likes?|wants?|always|never|must|should|rules?|conventions?)\b",
-    r"(?i)\b(?:lessons?|learned|remember|important|password|token|key)\b|https?://|\w@\w",
-    r"(?i)\b(?:pendiente|decidi\w+|decisi[oó]n|prefiere|siempre|nunca|prefere|sempre|entschied\w*|offen|immer|nie)\b",
-)
 
 
 class PrefixRule(NamedTuple):
@@ -131,9 +115,9 @@ def _prefixes(
             uses = habits.prefixes.get(normalise(word), Uses())
             met = uses.bracketed + uses.dated + uses.bare
             strange = [name for name, kind in uses.bare_in if not is_passing((name, kind))]
-            if word not in _BUILT_IN and not uses.bracketed + (uses.dated if word in _DATED else 0):
+            if word not in _BUILT_IN and not uses.bracketed + (uses.dated if word in DATED else 0):
                 unsure += [(word, met)] if met else []
-            elif strange or (uses.dated and word not in _DATED):
+            elif strange or (uses.dated and word not in DATED):
                 marked[word] = met
                 doubtful |= dict.fromkeys(strange)
             else:
@@ -142,22 +126,6 @@ def _prefixes(
         if marked:
             rules.append(PrefixRule(tier, tuple(marked), marked.total(), marked_only=True, bare_in=tuple(doubtful)))
     return rules, unsure
-
-
-def marked_pattern(prefixes: Sequence[str]) -> str:
-    """Give the regular expression for a text that begins with one of these in brackets, or with a date beside it."""
-    words, dated = _alternatives(prefixes), _alternatives(p for p in prefixes if p in _DATED)
-    found = rf"^[^\w\[(]*[\[(]\s*(?:{words})\b"
-    if dated:
-        found += rf"|^\W*{_DAY}\S*\W*(?:{dated})\b|^\W*(?:{dated})\W{{1,4}}{_DAY}"
-    return f"(?i){found}"
-
-
-_DAY = "20[0-9]{2}-[0-9]{2}-[0-9]{2}"
-
-
-def _alternatives(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word).replace(r"\ ", " ").replace(r"\-", "-") for word in words)
 
 
 def _why_no_label(use: LabelUse) -> str:

@@ -12,7 +12,9 @@ from memttl.core.durations import Duration
 from memttl.core.policy import Policy
 from memttl.core.policy_schema import describe
 from memttl.core.policy_show import toml
-from memttl.core.proposal import KEPT_PATTERNS, DateChoice, PrefixRule, Proposal, marked_pattern
+from memttl.core.proposal import DateChoice, PrefixRule, Proposal
+from memttl.core.proposal_names import Family
+from memttl.core.proposal_words import KEPT_PATTERNS, OVER_PATTERNS, marked_pattern
 from memttl.core.wording import plural
 
 _DEFAULT = Policy()
@@ -149,6 +151,12 @@ def _prefix_rule(rule: PrefixRule) -> str:
     return "\n".join([*_comment(about), *_rule(f"{name}, marked", rule.tier, prefix=rule.prefixes, pattern=patterns)])
 
 
+_ONLY_OVER = (
+    "Of these goes what says that it is done, or is the line of a log, and nothing else: without the pattern all of it "
+    "would go, open work, too, that no word gives away."
+)
+
+
 def _family_rules(proposal: Proposal) -> Iterator[str]:
     if not proposal.families:
         return
@@ -159,9 +167,13 @@ def _family_rules(proposal: Proposal) -> Iterator[str]:
     kept = _rule("kept in notes", "permanent", entity=globs, entity_type=kinds, pattern=KEPT_PATTERNS)
     yield "\n".join([*_comment(about), *kept])
     for family in proposal.families:
-        about = f"{plural(len(family.names), 'entity')} so far: {_some(map(toml, family.names))}."
-        rule = _rule(family.title, "operational", entity=family.entity, entity_type=family.entity_type)
-        yield "\n".join([*_comment(about), *rule])
+        about = f"{plural(len(family.names), 'entity')} so far: {_some(map(toml, family.names))}. {_ONLY_OVER}"
+        yield "\n".join([*_comment(about), *_family_rule(family)])
+
+
+def _family_rule(family: Family) -> list[str]:
+    globs, kinds = family.entity, family.entity_type
+    return _rule(family.title, "operational", entity=globs, entity_type=kinds, pattern=OVER_PATTERNS)
 
 
 def _type_rule(proposal: Proposal) -> str:

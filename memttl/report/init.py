@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from memttl.core.first_steps import Draft, Forecast, InitOutcome, Step
+from memttl.core.first_steps import Draft, InitOutcome, Step
 from memttl.core.habits import Habits
-from memttl.core.plan import Texts, texts_of
 from memttl.core.proposal import PrefixRule, Proposal
-from memttl.core.wording import day_words, noun_of, plural
-from memttl.report.prune_closing import VANISHED_HINT
+from memttl.core.wording import plural
+from memttl.report.init_forecast import lines_of, render_forecasts
 from memttl.report.report_words import sighted_words
-from memttl.report.text import cut, observation_text, visible
+from memttl.report.text import View, visible
 
 _SHOWN = 8
-_TEXTS_SHOWN = 3
-_TEXT_WIDTH = 100
 _DIFFERENCE_SHOWN = 60
+_WHOLE = View()
 
 
-def render_look(draft: Draft) -> str:
-    """Give what the file holds, what is proposed for it, and what that would do."""
-    parts = [
-        _file_lines(draft),
-        _habit_lines(draft),
-        _proposal_lines(draft.proposal),
-        _forecast_lines(draft),
-        draft.notes,
-    ]
-    return "\n\n".join("\n".join(map(visible, lines)) for lines in map(list, parts) if lines) + "\n"
+def render_look(draft: Draft, view: View = _WHOLE, *, dry_run: bool = False) -> str:
+    """Give what the file holds, what is proposed for it, and what that would do; in a dry run the end says that."""
+    parts = [_file_lines(draft), _habit_lines(draft), _proposal_lines(draft.proposal)]
+    texts = [lines_of(lines, view) for lines in map(list, parts) if lines]
+    forecasts = "" if dry_run else render_forecasts(draft, view)
+    notes = lines_of(draft.notes, view)
+    return "\n".join([*texts, *(text for text in (forecasts, notes) if text)])
 
 
 def render_difference(draft: Draft) -> str:
@@ -41,29 +35,32 @@ def render_difference(draft: Draft) -> str:
     return "".join(visible(line) + "\n" for line in (head, *shown))
 
 
-def render_steps(steps: Iterable[Step], head: str) -> str:
+def render_steps(steps: Iterable[Step], head: str, view: View = _WHOLE) -> str:
     """Give what is to be done, or was, one line each."""
-    lines = [f"  {number}. {step.words}" for number, step in enumerate(steps, 1)]
-    return "".join(visible(line) + "\n" for line in (head, *lines))
+    return lines_of([head, *(f"  {number}. {step.words}" for number, step in enumerate(steps, 1))], view)
 
 
-def render_end(outcome: InitOutcome) -> str:
-    """Give what was done, and what to do next; of a dry run the policy's text."""
+def render_end(outcome: InitOutcome, view: View = _WHOLE) -> str:
+    """Give what was done, and what to do next; of a dry run the policy's text, and below it what it would do."""
     draft = outcome.draft
     if outcome.dry_run:
         text = "".join(visible(line) + "\n" for line in draft.text.splitlines())
-        would = render_steps(outcome.steps, "Would do:") if outcome.steps else "Would do nothing: all is in place.\n"
-        return f"\nThe policy, {visible(draft.target)}:\n\n{text}\n{would}Dry run: nothing was written.\n"
+        nothing = "Would do nothing: all is in place.\n"
+        would = render_steps(outcome.steps, "Would do:", view) if outcome.steps else nothing
+        forecasts = render_forecasts(draft, view)
+        head = f"\nThe policy, {visible(draft.target)}:\n\n{text}"
+        return "\n".join([head, *([forecasts] if forecasts else []), f"{would}Dry run: nothing was written.\n"])
     if outcome.declined:
         return "Nothing was written.\n"
     lines = [line for step in outcome.steps for line in (_done_words(step), *(f"   {d}" for d in step.detail))]
     if outcome.kept:
         lines.append(f"The policy of before lies in {outcome.kept}.")
-    return "".join(visible(line) + "\n" for line in (*(lines or ["All is in place already."]), *_next_lines(outcome)))
+    return lines_of([*(lines or ["All is in place already."]), *_next_lines(outcome)], view)
 
 
 def _done_words(step: Step) -> str:
-    return f"Done: {step.words}." if step.done else f"Not done: {step.words}."
+    done = "Written, not started yet" if step.waits else "Done" if step.done else "Not done"
+    return f"{done}: {step.words}."
 
 
 def _next_lines(outcome: InitOutcome) -> Iterator[str]:
@@ -72,8 +69,8 @@ def _next_lines(outcome: InitOutcome) -> Iterator[str]:
     yield ""
     yield f"Next: `memttl prune --dry-run{named}` shows what would go, `memttl explain{named}` why each stays or goes."
     yield "`memttl policy prompt --append CLAUDE.md` teaches your assistant to write what can expire."
-    if draft.file and "schedule" not in {step.name for step in outcome.steps}:
-        yield f"`memttl schedule systemd --install{named}` prunes it every night (or cron, launchd, windows)."
+    if draft.file and not draft.is_scheduled and "schedule" not in {step.name for step in outcome.steps}:
+        yield f"`memttl schedule --install{named}` prunes it every night."
 
 
 def _file_lines(draft: Draft) -> Iterator[str]:
@@ -124,8 +121,8 @@ def _proposal_lines(proposal: Proposal) -> Iterator[str]:
     for rule in proposal.prefixes:
         yield f"  {_days(rule.tier):<8} {_prefix_words(rule)}"
     for family in proposal.families:
-        yield f"  {_days('operational'):<8} {family.title}, but for open work, faults, decisions and lessons in them:"
-        yield f"           {_some(family.names)}"
+        yield f"  {_days('operational'):<8} in {family.title} what is done (“Completed: …”, lines of a log);"
+        yield f"           open work, faults, decisions and lessons stay: {_some(family.names)}"
     for key, choices in (("dates behind the label", proposal.labels), ("dates written as", proposal.formats)):
         taken = [c.text for c in choices if not c.why_not]
         if taken:
@@ -143,36 +140,6 @@ def _prefix_words(rule: PrefixRule) -> str:
     met = f" ({rule.uses} so far)" if rule.uses else ""
     only = ", only in brackets or with a date" if rule.marked_only else ""
     return f"texts that begin with {words}{only}{met}"
-
-
-def _forecast_lines(draft: Draft) -> Iterator[str]:
-    told: Texts = Counter()
-    for forecast in draft.forecasts:
-        yield from _one_forecast(draft, forecast, told)
-        told += texts_of(forecast.plan.removals)
-
-
-def _one_forecast(draft: Draft, forecast: Forecast, told: Texts) -> Iterator[str]:
-    """Say what would go, and the first few texts that are not told yet."""
-    plan, counts = forecast.plan, forecast.plan.counts
-    ages = ", if ages begin now," if forecast.days and draft.ages_begin and draft.begun is None else ""
-    when = f"In {forecast.days} days ({day_words(forecast.now.date())}){ages}" if forecast.days else "Today"
-    if not counts.removed:
-        yield f"{when} a prune by this policy would remove nothing."
-        return
-    noun = noun_of(counts.observations, "observation")
-    fresh = [v for v in plan.removals if not texts_of([v]) <= told]
-    colon = ":" if fresh else "."
-    also = ", the same" if not fresh else ", these among them" if told else ""
-    yield f"{when} a prune by this policy would remove {counts.removed} of {counts.observations} {noun}{also}{colon}"
-    for verdict in fresh[:_TEXTS_SHOWN]:
-        yield cut(f"  {verdict.entity}: {observation_text(verdict.observation)}", _TEXT_WIDTH)
-    if len(fresh) > _TEXTS_SHOWN:
-        yield f"  … and {len(fresh) - _TEXTS_SHOWN} more"
-    for reason in plan.refusals:
-        yield f"  That is past a limit, so a prune would be refused: {reason}."
-    if plan.has_vanished:
-        yield f"  {VANISHED_HINT}"
 
 
 def _some(names: Iterable[str]) -> str:

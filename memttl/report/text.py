@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memttl.core.dates import day_of
 from memttl.core.model import Verdict, When
@@ -26,6 +26,24 @@ def visible(text: str) -> str:
     """Give the text in one line, with every control character spelled out (`\\n`, `\\x1b`, `\\u202e`)."""
     # what Python calls printable holds none of them, and that costs a tenth to find out
     return text if text.isprintable() else _UNSAFE.sub(_escape, text)
+
+
+class View(NamedTuple):
+    """How something is shown: in how many columns (None for lines as they are), and whether whole however long."""
+
+    width: int | None = None
+    is_whole: bool = False
+
+
+def fold(line: str, width: int | None) -> list[str]:
+    """Break a line at spaces only, since its paths and commands are to be copied; the rest is set in below it."""
+    if width is None or len(line) <= width:
+        return [line]
+    import textwrap  # here: most of what is printed is short
+
+    indent = line[: len(line) - len(line.lstrip())] + "  "
+    width = max(20, width)
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def cut(line: str, width: int | None) -> str:

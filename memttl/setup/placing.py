@@ -93,6 +93,13 @@ def own_kind(here: Here) -> Kind:
     return "systemd" if here.is_booted else "cron"
 
 
+def kinds_of(here: Here) -> tuple[Kind, ...]:
+    """Give the schedulers that a machine of this kind can have, its own first."""
+    if here.platform == "win32":
+        return ("windows",)
+    return ("launchd", "cron") if here.platform == "darwin" else ("systemd", "cron")
+
+
 def notes_of(name: str, wish: Wish) -> tuple[str, ...]:
     """Give what is to be known of a schedule once it is there."""
     if wish.kind == "systemd":

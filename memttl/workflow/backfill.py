@@ -53,8 +53,7 @@ def backfill(settings: Settings, sources: Sources, *, dry_run: bool = False) -> 
     state = state_of(settings.memory, settings.state_elsewhere)
     refuse_archive(state)
     snapshot, _ = read_settled(settings.memory, _sound)
-    wanted = wanted_of(snapshot.data, progress=settings.progress)
-    finder = BirthFinder(wanted, min(settings.now, settings.clock))
+    finder = _finder(settings, snapshot.data)
     warnings = [*settings.warnings, *unfinished(state)]
     versions = _meet_all(finder, sources, settings.memory, warnings, settings.progress)
     births = _births_of(finder)
@@ -66,6 +65,22 @@ def backfill(settings: Settings, sources: Sources, *, dry_run: bool = False) -> 
         _record(settings, state, snapshot.stat, births, warnings)
         outcome = outcome._replace(recorded=True)
     return outcome._replace(warnings=tuple(dict.fromkeys(warnings)))
+
+
+def births_in_history(settings: Settings) -> Births:
+    """Give the births that the file's git history tells, as `backfill` would record them; nothing is written.
+
+    Raises:
+        MemttlError: the file or its history cannot be read.
+    """
+    snapshot, _ = read_settled(settings.memory, _sound)
+    finder = _finder(settings, snapshot.data)
+    _meet_all(finder, Sources(git=True), settings.memory, [], settings.progress)
+    return _births_of(finder)
+
+
+def _finder(settings: Settings, data: bytes) -> BirthFinder:
+    return BirthFinder(wanted_of(data, progress=settings.progress), min(settings.now, settings.clock))
 
 
 def _births_of(finder: BirthFinder) -> Births:

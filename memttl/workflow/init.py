@@ -22,9 +22,11 @@ from memttl.core.model import Known
 from memttl.core.plan import make_plan
 from memttl.core.policy import BUILT_IN, Policy
 from memttl.core.policy_load import load_policy
-from memttl.core.proposal import NOTHING_PROPOSED, WORDS, Proposal, propose
+from memttl.core.proposal import NOTHING_PROPOSED, Proposal, propose
 from memttl.core.proposal_text import Places, policy_text
+from memttl.core.proposal_words import WORDS
 from memttl.core.report import Query, Report
+from memttl.core.sightings import Births
 from memttl.core.survey import survey
 from memttl.core.zones import in_zone, read_zone
 from memttl.errors import BadPolicy, TryAgain, UsageError
@@ -44,7 +46,9 @@ class Wish(NamedTuple):
     """What the policy is to be: where it goes, and in which time zone; `zone_note` is a comment on that.
 
     `beside`: it lies beside the memory file. `rules`: take what is proposed. `scan`: ages are to begin now.
-    `schema`: what the policy's first line names, "" for none. `notes` are for people.
+    `schema`: what the policy's first line names, "" for none. `notes` are for people. `births` are those that the
+    file's git history tells, None where they are not to be taken. `counting` is the policy that will count, where it
+    is not the proposed one.
     """
 
     target: Path
@@ -55,6 +59,8 @@ class Wish(NamedTuple):
     scan: bool = True
     schema: str = ""
     notes: tuple[str, ...] = ()
+    births: Births | None = None
+    counting: Policy | None = None
 
 
 class _Seen(NamedTuple):
@@ -109,6 +115,8 @@ def draft(settings: Settings | None, wish: Wish, now: datetime) -> Draft:
         commits=commits,
         begun=begun,
         ages_begin=wish.scan,
+        with_history=wish.births is not None,
+        judged_by=wish.counting.where if wish.counting else "",
         notes=wish.notes,
         warnings=tuple(dict.fromkeys(warnings)),
     )
@@ -170,7 +178,8 @@ def _look(settings: Settings, wish: Wish, knowledge: Knowledge) -> _Seen:
             judge = make_judge(policy, settings.now, baseline=knowledge.baseline)
             vanished = knowledge.vanished(data, policy.max_vanished_fraction, progress=report_now)
             found = survey(data, judge, Query(), known_of=knowledge.known_of, vanished=vanished, progress=report_now)
-            return _Seen(habits, found, proposal, text, _forecasts(data, policy, settings, wish, knowledge))
+            forecasts = _forecasts(data, wish.counting or policy, settings, wish, knowledge)
+            return _Seen(habits, found, proposal, text, forecasts)
 
     return read_with_damage(settings.memory, look, is_damaged=lambda s: bool(s.report and s.report.damaged))
 
@@ -201,9 +210,9 @@ def _loaded(text: str, wish: Wish) -> Policy:
 def _forecasts(
     data: bytes, policy: Policy, settings: Settings, wish: Wish, knowledge: Knowledge
 ) -> tuple[Forecast, ...]:
-    """Plan as `prune` plans, now and later; where ages are to begin now, as the ledger will know it then."""
+    """Plan as `prune` plans, now and later, as the ledger will know it then: ages begun, the history's births named."""
     begun = stamp_of(settings.now, settings.clock, knowledge.newest)
-    known_of: KnownOf = knowledge.known_of
+    known_of: KnownOf = knowledge.known_with(wish.births, begun) if wish.births else knowledge.known_of
 
     def known_later(entity: str, text: str) -> Known:
         known = known_of(entity, text)

@@ -18,7 +18,7 @@ from memttl.files.state import prepare, state_of
 from memttl.settings import Settings
 from memttl.setup import placing
 from memttl.setup.here import Here, this_installation
-from memttl.setup.installed import installed_naming
+from memttl.setup.installed import installed_for, installed_naming
 from memttl.setup.job import Memory, make_job, refuse_place, unit_name
 from memttl.setup.targets import Target, is_ours, run_command
 
@@ -142,9 +142,22 @@ def remove(
     return _removed(planned, [target for name in names for target in targets[name]], there, here)
 
 
+def existing(
+    settings: Settings, command: Command = "prune", *, environ: Mapping[str, str] = os.environ, here: Here | None = None
+) -> tuple[Installed, ...]:
+    """Give the schedules of every kind that memttl has written for this file and command; none is changed."""
+    found = installed_for(settings.memory, here or this_installation(environ), asks_crontab=True)
+    return tuple(one for one in found if one.command == command)
+
+
 def default_kind(environ: Mapping[str, str] = os.environ) -> Kind:
     """Give the scheduler that this machine has: systemd where it runs, launchd, Task Scheduler, else cron."""
     return placing.own_kind(this_installation(environ))
+
+
+def kinds_here(environ: Mapping[str, str] = os.environ) -> tuple[Kind, ...]:
+    """Give the schedulers that a machine of this kind can have."""
+    return placing.kinds_of(this_installation(environ))
 
 
 _MISSING = (

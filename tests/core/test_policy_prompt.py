@@ -108,6 +108,32 @@ def test_rules_by_entity_are_told_in_words() -> None:
     assert "  - in entities named `Sprint *` and of type `status*`: `operational`, goes after 90 days\n" in text
 
 
+PROPOSED = text_of(FIXTURES / "init/personal/policy.toml")
+
+
+def test_what_stays_by_a_proposed_policy_is_told_in_words() -> None:
+    text = make_prompt(load_policy(PROPOSED)).text
+    (kept,) = [line for line in text.split("\n") if "open work" in line]
+    assert kept.endswith("`permanent`, stays")
+    assert "policy show" not in text
+
+
+def test_numbers_of_sprints_are_told_at_once() -> None:
+    text = make_prompt(load_policy(PROPOSED)).text
+    assert "`Sprint <number>`" in text
+    assert "Sprint 1*" not in text
+
+
+def test_every_rule_is_told_once() -> None:
+    rules = [line for line in make_prompt(load_policy(PROPOSED)).text.split("\n") if line.startswith("  - ")]
+    assert rules.count("  - `[permanent]`: stays") == 1
+    assert len(set(rules)) == len(rules)
+
+
+def test_prefix_that_counts_in_brackets_only_is_told_so() -> None:
+    assert "  - `[session]` or `[temp]`: goes after 30 days\n" in make_prompt(load_policy(PROPOSED)).text
+
+
 def test_rules_stand_in_their_order_and_the_default_last() -> None:
     policy = '[[rules]]\npattern = ["."]\ntier = "session"\n[[rules]]\nprefix = ["a"]\ntier = "operational"'
     rules = [line[4:] for line in make_prompt(load_policy(policy)).text.split("\n") if line.startswith("  - ")]
@@ -209,12 +235,12 @@ def holds(policy: Policy) -> None:
 
 def test_what_cannot_be_told_is_counted() -> None:
     text = make_prompt(load_policy(hostile_policy("a`b"))).text
-    assert "  - (4 further rules: `memttl policy show`)\n" in text
+    assert "  - (4 further rules cannot be told here; your user sees all with `memttl policy show`)\n" in text
     assert "  - anything else: a tier, goes after 3 days\n" in text
 
 
 def test_a_policy_of_a_thousand_rules_stays_short() -> None:
     rules = "".join(f'[[rules]]\nprefix = ["p{i}"]\ntier = "session"\n' for i in range(1000))
     prompt = make_prompt(load_policy(rules))
-    assert "(989 further rules: `memttl policy show`)" in prompt.text
+    assert "(989 further rules cannot be told here; your user sees all with `memttl policy show`)" in prompt.text
     assert prompt.tokens < 1000
