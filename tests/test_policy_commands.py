@@ -188,7 +188,7 @@ def test_the_policy_beside_the_one_file_that_clients_use_is_in_force_and_said(fo
     env = used_by_clients(tmp_path / "home", folder / "memory.jsonl")
     ended = memttl("policy", "prompt", env=env)
     assert "goes after 14 days" in ended.stdout
-    assert ended.stderr.startswith(f"memttl: the memory file is {folder / 'memory.jsonl'}: ")
+    assert ended.stderr.startswith(f"memttl: {folder / 'memory.jsonl'} (")
     assert memttl("policy", "prompt", "-q", env=env).stderr == ""
     target = ("-o", folder / "memory.jsonl")
     assert memttl("policy", "schema", *target, env=env).returncode == 2
