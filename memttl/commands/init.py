@@ -99,7 +99,7 @@ def _run(given: Given, answers: Answers, output: Output) -> int:
     from memttl.settings import resolve_anyway
 
     try:
-        named = pick_file(given, asks=answers.asks)
+        named = pick_file(given, asks=answers.asks, writes=not answers.dry_run)
     except NoMemoryFile as e:
         if not answers.user:
             e.hint += " `memttl init --user` writes a policy for every memory file."

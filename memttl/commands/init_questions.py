@@ -84,11 +84,11 @@ def ask_schedule(kinds: Iterable[str], default: str) -> str:
     return choose(question, words, f"Answer {', '.join(kinds)} or none.", interrupted=_NOTHING)
 
 
-def pick_file(given: Given, *, asks: bool) -> str:
+def pick_file(given: Given, *, asks: bool, writes: bool) -> str:
     """Give the memory file that is meant: the one that is named, the discovered one, or the one that is picked.
 
     Raises:
-        UsageError: there are several, and nobody can be asked.
+        UsageError: there are several, or it is in doubt whether this one is meant, and nobody can be asked.
         NoMemoryFile: there is none, with where was looked.
         Interrupted: Ctrl-C or the end of input.
     """
@@ -97,7 +97,7 @@ def pick_file(given: Given, *, asks: bool) -> str:
     if is_named(given, os.environ):
         names = memory_files(given, os.environ)
         return names[0] if len(names) == 1 else _picked([(name, "") for name in names], asks=asks)
-    from memttl.setup.choice import candidates, the_one, who_names
+    from memttl.setup.choice import candidates, doubts_of, the_one, who_names
     from memttl.setup.discover import discover, this_machine
 
     discovery = discover(this_machine(os.environ), counting=asks)
@@ -106,6 +106,10 @@ def pick_file(given: Given, *, asks: bool) -> str:
         return _picked([(str(f.path), _about(f)) for f in found], asks=True)
     one = the_one(discovery)
     say(visible(f"The memory file is {one.path}: {who_names(one)}."))
+    for doubt in doubts_of(one, discovery):
+        if writes and not asks:
+            raise doubt.refusal()
+        say(f"warning: {visible(doubt.why)}")
     return str(one.path)
 
 
