@@ -201,7 +201,7 @@ def _wish(settings: Settings | None, given: Given, answers: Answers) -> Wish:
     from memttl.workflow.init import Wish
 
     target = _target(settings, given, answers)
-    zone, note = answers.timezone or system_timezone(os.environ), ""
+    zone, note = system_timezone(os.environ) if answers.timezone is None else answers.timezone, ""
     if zone is None and answers.asks:
         zone = ask_zone()
     if zone is None:
