@@ -178,3 +178,10 @@ def test_file_goes_before_a_folder(tmp_path: Path) -> None:
     config(tmp_path, tmp_path)
     config(tmp_path, tmp_path / "m.jsonl", client=".gemini/settings.json")
     assert [one.path for one in candidates(found(tmp_path, tmp_path))] == [tmp_path / "m.jsonl"]
+
+
+def test_discover_offers_no_folder_to_look_into(tmp_path: Path) -> None:
+    config(tmp_path, tmp_path)
+    ended = memttl("discover", env={"HOME": str(tmp_path)}, cwd=tmp_path)
+    assert "Every command uses" not in ended.stdout
+    assert "memttl report" not in ended.stdout

@@ -143,7 +143,7 @@ def _closing(document: dict[str, Any], width: int) -> list[str]:
             "`memttl discover --verbose` names them all. If you know the file, name it:"
         )
         return [*_plain(words, width), "  memttl report --file PATH"]
-    lying = [one["path"] for one in found if one["path"] and one["exists"]]
+    lying = [one["path"] for one in found if one["path"] and one["exists"] and one["bytes"] is not None]  # no folder
     if used and any(one["path"] == used and not one["exists"] for one in found):
         return _plain(f"The server makes {used} when an assistant first keeps something there.", width)
     if used:
