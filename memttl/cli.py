@@ -32,9 +32,20 @@ from memttl.commands import (
     undo,
 )
 from memttl.commands.groups import Group
+from memttl.commands.home import settle_home
 from memttl.commands.options import say_error, wants_json
 from memttl.commands.printing import put, say, settle_streams
-from memttl.errors import AS_IT_WAS, Bug, CannotCreate, CannotPrint, Interrupted, MemttlError, NoPermission, UsageError
+from memttl.errors import (
+    AS_IT_WAS,
+    Bug,
+    CannotCreate,
+    CannotPrint,
+    Interrupted,
+    MemttlError,
+    NoMemoryFile,
+    NoPermission,
+    UsageError,
+)
 
 # the parent of all that Typer's parser says no with (an unknown option, a missing value); Typer exports its child only
 _ParserError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -112,6 +123,7 @@ def _main(
 def run() -> int:
     """Run the command line of this process; give its exit code. No traceback for anything that a user can cause."""
     settle_streams()
+    settle_home(os.environ)
     words = sys.argv[1:]
     if "_MEMTTL_COMPLETE" in os.environ:
         from memttl.commands.completing import complete  # here: a shell asks, and nobody else
@@ -143,6 +155,8 @@ def _run(words: list[str]) -> int:
         return _fail(Interrupted(f"Interrupted; {AS_IT_WAS}."))
     except PermissionError as e:
         return _fail(NoPermission(f"{e.filename}: {e.strerror}."), cause=e)
+    except FileNotFoundError as e:
+        return _fail(_not_there(e), cause=e)
     except OSError as e:  # a disk that fails, a network folder that went away
         return _fail(CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}."), cause=e)
     except Exception as e:
@@ -150,6 +164,19 @@ def _run(words: list[str]) -> int:
 
         say(traceback.format_exc())
         return _fail(Bug(f"{type(e).__name__}, which memttl did not reckon with."), cause=e)
+
+
+def _not_there(e: FileNotFoundError) -> MemttlError:
+    """Give the error for what is not there; of a relative path it is the folder in which this runs."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        if e.filename is None:
+            return NoMemoryFile(
+                "A path is relative, and the folder in which this runs exists no longer; nothing was done.",
+                hint="Change to a folder that exists, or give absolute paths.",
+            )
+    return CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}.")
 
 
 def _known_words() -> set[str]:

@@ -14,15 +14,21 @@ from memttl.errors import UsageError
 from memttl.settings import Given, absolute, no_folder
 
 if TYPE_CHECKING:  # imported in the functions: a run that names its file needs none of it
+    from memttl.setup.choice import Doubt
     from memttl.setup.found import Found
 
 
 def memory_files(
-    given: Given, environ: Mapping[str, str], *, tell: Callable[[str], None] = lambda _: None
+    given: Given,
+    environ: Mapping[str, str],
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+    doubt: Callable[[Doubt], None] = lambda _: None,
 ) -> list[str]:
     """Give the memory files that are meant, as named, each once: `--file`, else MEMTTL_FILE, else MEMORY_FILE_PATH.
 
-    Where none is named, it is the one that the MCP clients of this machine use; `tell` is told which that is, in short.
+    Where none is named, it is the one that the MCP clients of this machine use; `tell` is told which that is, in short,
+    and `doubt` what speaks against it; either may raise.
 
     Raises:
         UsageError: MEMORY_FILE_PATH is relative, which the server reads against its own folder; or several are used.
@@ -35,25 +41,38 @@ def memory_files(
     elif environ.get("MEMORY_FILE_PATH"):
         names = [_server_path(environ["MEMORY_FILE_PATH"])]
     else:
-        names = [_discovered(environ, tell)]
+        names = [_discovered(environ, tell, doubt)]
     return list({_real(name): name for name in reversed(names)}.values())[::-1]
 
 
-def _discovered(environ: Mapping[str, str], tell: Callable[[str], None]) -> str:
+def _discovered(environ: Mapping[str, str], tell: Callable[[str], None], doubt: Callable[[Doubt], None]) -> str:
     from memttl.setup.choice import short_words  # here: a run that names its file needs none of this
 
-    found, home = _the_one(environ)
+    found, home, doubts = _the_one(environ)
     tell(short_words(found, home))
+    for one in doubts:
+        doubt(one)
     return str(found.path)
 
 
-def _the_one(environ: Mapping[str, str]) -> tuple[Found, str]:
-    """Look for the one memory file of this machine; give it, and the user's home folder."""
-    from memttl.setup.choice import the_one
+def refuse_doubt(doubt: Doubt) -> None:
+    """Refuse a file that nobody named and that may not be the one that is meant: for `memory_files`.
+
+    Raises:
+        UsageError: always.
+    """
+    raise doubt.refusal()
+
+
+def _the_one(environ: Mapping[str, str]) -> tuple[Found, str, tuple[Doubt, ...]]:
+    """Look for the one memory file of this machine; give it, the user's home folder, and what is in doubt."""
+    from memttl.setup.choice import doubts_of, the_one
     from memttl.setup.discover import discover, this_machine
 
     machine = this_machine(environ)
-    return the_one(discover(machine, counting=False)), str(machine.home)
+    discovery = discover(machine, counting=False)
+    found = the_one(discovery)
+    return found, str(machine.home), tuple(doubts_of(found, discovery))
 
 
 def is_named(given: Given, environ: Mapping[str, str]) -> bool:

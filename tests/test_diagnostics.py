@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import stat
@@ -16,7 +17,10 @@ from checkups import written
 from process import ROOT, Terminal, environ, memttl, tree
 from support import entity
 
-from memttl.commands.diagnostics import open_words
+from memttl.commands.call_words import open_words
+from memttl.commands.log_place import refuse_place
+from memttl.errors import UsageError
+from memttl.files.log_file import open_log
 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d+ \S.*")
 OLD = "[session] 2026-01-01: "
@@ -206,6 +210,78 @@ def test_wait_for_another_memttl_is_told(memory: Path, log: Path) -> None:
     assert f"another memttl holds {lock}: waiting" in log.read_text()
 
 
+def config(home: Path, memory: Path) -> None:
+    """Claude Code's config, which alone knows the memory file."""
+    server = {"command": "npx", "args": ["-y", "x"], "env": {"MEMORY_FILE_PATH": str(memory)}}
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"memory": server}}), encoding="utf-8")
+
+
+DISCOVERED = [["discover"], ["policy", "schema"], ["help"], ["nonsense"], ["--version", "--verbose"], ["report"]]
+
+
+@pytest.mark.parametrize("args", DISCOVERED, ids=" ".join)
+def test_memory_file_that_only_a_config_names_is_no_log(tmp_path: Path, args: list[str]) -> None:
+    config(tmp_path, tmp_path / "mem")
+    (tmp_path / "mem").touch()
+    ended = memttl(*args, env={"HOME": str(tmp_path), "MEMTTL_LOG": str(tmp_path / "mem")})
+    assert (ended.returncode, (tmp_path / "mem").read_bytes()) == (2, b"")
+    assert "MEMTTL_LOG" in ended.stderr
+
+
+def begun(log: Path, *words: str, **env: str) -> None:
+    refuse_place(str(log), env, words)
+
+
+def test_log_of_old_is_refused_too_where_a_config_names_it(tmp_path: Path) -> None:
+    config(tmp_path, tmp_path / "mem")
+    (tmp_path / "mem").write_text("2026-06-01T03:00:00.234763Z 30205 memttl 0.1.0\n")
+    with pytest.raises(UsageError):
+        begun(tmp_path / "mem", "discover", HOME=str(tmp_path))
+
+
+def test_config_of_a_client_is_no_log(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        begun(tmp_path / ".codex/config.toml", "discover", HOME=str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["mem.jsonl", "memory.json", "M.JSONL"])
+def test_new_log_that_is_called_as_a_memory_file_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError):
+        begun(tmp_path / name, "help", HOME=str(tmp_path))
+
+
+def test_empty_file_that_a_glob_means_is_no_log_before_the_glob_is_met(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    for words in (["prune", "--file", f"{tmp_path}/e*"], ["prune", f"-f{tmp_path}/e*"]):
+        with pytest.raises(UsageError):
+            begun(tmp_path / "empty", *words, HOME=str(tmp_path))
+
+
+def test_log_beside_memory_files_is_allowed(tmp_path: Path) -> None:
+    config(tmp_path, tmp_path / "mem.jsonl")
+    begun(tmp_path / "memttl.log", "prune", "\0", "--file", "a\0*", HOME=str(tmp_path))
+
+
+def test_full_disk_is_one_warning(tmp_path: Path) -> None:
+    ended = memttl("discover", env={"HOME": str(tmp_path), "MEMTTL_LOG": "/dev/full"})
+    assert (ended.returncode, ended.stderr.count("warning: MEMTTL_LOG: /dev/full cannot be written")) == (0, 1)
+
+
+def test_line_of_which_a_part_was_taken_is_written_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:5]))
+    log = open_log(str(tmp_path / "x.log"))
+    log.write("a whole line\n")
+    log.close()
+    assert (tmp_path / "x.log").read_text() == "a whole line\n"
+
+
+def test_relative_log_where_the_folder_is_gone_is_one_warning() -> None:
+    shell = 'd=$(mktemp -d); cd "$d"; rmdir "$d"; exec "$@"'
+    ended = memttl("policy", "schema", env={"MEMTTL_LOG": "x.log"}, shell=shell)
+    assert (ended.returncode, ended.stderr.count("warning: MEMTTL_LOG: x.log is relative")) == (0, 1)
+
+
 BUG = """
 import memttl.workflow.explain as e
 e.read_with_damage = lambda *a, **k: {}['hunter2']
@@ -239,7 +315,8 @@ def test_traceback_of_a_bug_is_logged_without_its_message(memory: Path, log: Pat
     assert "exit code 1" in text
 
 
-KNOWN = {"log", "log verify", "prune", "--file", "-f", "--entity", "--json", "-n"}
+OPTIONS = {"--now", "--top", "--format", "--every", "--within", "--for", "--run"}
+KNOWN = {*OPTIONS, "log", "log verify", "prune", "--file", "-f", "--entity", "--json", "-n"}
 
 
 @pytest.mark.parametrize(
@@ -251,6 +328,13 @@ KNOWN = {"log", "log verify", "prune", "--file", "-f", "--entity", "--json", "-n
         ("log verify prune", "log verify …"),
         ("prune -fa -hunter2 --hunter2", "prune -fa … --…"),
         ("prune --file --json x", "prune --file --json …"),
+        ("prune --now 2026-06-01 --now=hunter2", "prune --now 2026-06-01 --now=…"),
+        ("prune --now hunter2 --top 5 --top hunter2", "prune --now … --top 5 --top …"),
+        ("prune --format csv --format hunter2 --every 15min", "prune --format csv --format … --every 15min"),
+        (
+            "prune --within 2w --for hunter2 --run 5eee4b72 --run hunter2",
+            "prune --within 2w --for … --run 5eee4b72 --run …",
+        ),
     ],
 )
 def test_words_that_may_be_somebodys_text_are_hidden(words: str, shown: str) -> None:

@@ -130,6 +130,21 @@ def test_replaced_policy_stays_beside_the_new_one(tmp_path: Path) -> None:
     assert load_policy((tmp_path / "memttl.toml").read_text()).rules
 
 
+def test_policy_of_a_newer_memttl_is_not_replaced(tmp_path: Path) -> None:
+    path = copy_of(PERSONAL, tmp_path)
+    (tmp_path / "memttl.toml").write_text("version = 9\n")
+    before = tree(tmp_path)
+    ended = init(path, "--yes", "--replace-policy", "--schedule", "none")
+    assert (ended.returncode, tree(tmp_path)) == (78, before)
+    assert "a newer memttl wrote it" in ended.stderr
+
+
+def test_last_day_of_the_calendar_has_no_later_forecast(tmp_path: Path) -> None:
+    path = copy_of(PERSONAL, tmp_path)
+    ended = init(path, "--json", "-n", "--schedule", "none", now="9999-12-31")
+    assert [forecast["days"] for forecast in json.loads(ended.stdout)["forecasts"]] == [0]
+
+
 def test_policy_that_cannot_be_read_is_said_and_can_be_replaced(tmp_path: Path) -> None:
     path = copy_of(PERSONAL, tmp_path)
     (tmp_path / "memttl.toml").write_text("no toml [")
@@ -237,6 +252,7 @@ def test_zone_and_scheduler_that_do_not_exist_are_refused(tmp_path: Path) -> Non
     assert "Europe/Berlin" in init(path, "-n", "--timezone", "Europe/Berln").stderr
     assert "systemd" in init(path, "-n", "--schedule", "systemt").stderr
     assert init(path, "-n", "--user", "-o", "x.toml").returncode == 2
+    assert "--timezone ''" in init(path, "-n", "--timezone", "").stderr
 
 
 def test_system_without_a_zone_gets_utc_with_a_comment(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import random
 import signal
 import subprocess
@@ -14,6 +15,10 @@ from pathlib import Path
 import pytest
 from process import FIXTURES, copy_of, environ, memttl
 from pruning import events_of, names_in, state_folder
+
+from memttl.commands.home import settle_home
+from memttl.setup.discover import this_machine
+from memttl.setup.home import home_of
 
 NOW = ("--now", "2026-06-01T12:00:00Z")
 EXAMPLE = FIXTURES / "memory/example.jsonl"
@@ -71,6 +76,61 @@ def test_zone_of_the_process_plays_no_part(memory: Path, zone: str) -> None:
 def test_home_that_is_unset_is_no_trouble(memory: Path) -> None:
     shell = 'unset HOME XDG_CONFIG_HOME XDG_STATE_HOME; exec "$@"'
     assert memttl("prune", "--yes", "--file", memory, *NOW, shell=shell).returncode == 0
+
+
+HOMES = ["", "rel", "./x"]
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_home_that_is_not_absolute_is_that_of_the_account_for_all(home: str, tmp_path: Path) -> None:
+    own = pwd.getpwuid(os.getuid()).pw_dir
+    environ = {"HOME": home, "XDG_CONFIG_HOME": "rel/config", "XDG_STATE_HOME": str(tmp_path)}
+    settle_home(environ)
+    assert environ == {"HOME": own, "XDG_STATE_HOME": str(tmp_path)}
+    assert home_of({"HOME": home}) == own
+    assert str(this_machine({"HOME": home}).home) == own
+
+
+def test_who_has_no_account_is_at_home_at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
+    assert home_of({}) == "/"
+
+
+def test_policy_of_the_user_is_looked_for_where_discover_looks(memory: Path, tmp_path: Path) -> None:
+    shell = 'export HOME=rel; unset XDG_CONFIG_HOME XDG_STATE_HOME; exec "$@"'
+    ended = memttl("init", "--user", "--json", "-n", "--schedule", "none", "--file", memory, shell=shell, cwd=tmp_path)
+    target = json.loads(ended.stdout)["policy"]["path"]
+    assert target.startswith(pwd.getpwuid(os.getuid()).pw_dir)
+    looked = json.loads(memttl("discover", "--json", shell=shell, cwd=tmp_path).stdout)["looked"]
+    assert f"{pwd.getpwuid(os.getuid()).pw_dir}/.claude.json" in [place["config"] for place in looked]
+
+
+GONE = 'd=$(mktemp -d); cd "$d"; rmdir "$d"; exec "$@"'
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["policy", "schema", "-o", "x.json"],
+        ["policy", "prompt", "--append", "C.md"],
+        ["report", "-o", "x.html", "--file", "FILE"],
+        ["move", "new.jsonl", "--yes", "--file", "FILE"],
+        ["backfill", "--from", "old.jsonl", "--file", "FILE"],
+        ["init", "-n", "--schedule", "none", "-o", "x.toml", "--file", "FILE"],
+    ],
+    ids=" ".join,
+)
+def test_relative_path_where_the_folder_is_gone_says_that(words: list[str], memory: Path) -> None:
+    ended = memttl(*(memory if word == "FILE" else word for word in words), shell=GONE)
+    assert "The operating system" not in ended.stderr
+    assert ended.returncode == 66
+    assert "is relative, and the folder in which this runs exists no longer" in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["MEMTTL_STATE_DIR", "MEMTTL_FILE"])
+def test_relative_variable_where_the_folder_is_gone_says_that(name: str, memory: Path) -> None:
+    ended = memttl("report", *([] if name == "MEMTTL_FILE" else ["--file", memory]), env={name: "rel"}, shell=GONE)
+    assert "is relative, and the folder in which this runs exists no longer" in ended.stderr
 
 
 def test_folder_of_the_process_that_is_gone_is_no_trouble(memory: Path) -> None:

@@ -38,6 +38,7 @@ def backfill(
     color: Color = None,
 ) -> int:
     """Find when observations were first written, in old versions of the file."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.backfill import backfill_document, render
     from memttl.settings import Given
@@ -54,6 +55,7 @@ def backfill(
         output,
         lambda settings: _one(settings, git=git, copies=copies, date=date, dry_run=dry_run),
         Faces(lambda _: ExitCode.OK, backfill_document, show, sums=no_sums),
+        changes=changes_of(dry_run=dry_run, yes=True),
     )
 
 

@@ -166,6 +166,7 @@ def restore(
     color: Color = None,
 ) -> int:
     """Put a whole backup back, after a backup of what is there."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.backups_diff import render_restore, restore_document
     from memttl.settings import Given
@@ -187,6 +188,7 @@ def restore(
         lambda settings: _restore(settings, request, output, None if yes or dry_run else shown),
         Faces(lambda _: ExitCode.OK, restore_document, show_it, sums=no_sums),
         mends=True,
+        changes=changes_of(dry_run=dry_run, yes=yes),
     )
 
 
@@ -221,6 +223,7 @@ def prune(
     color: Color = None,
 ) -> int:
     """Remove the backups that the policy lets go."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.backups import render_thin, thin_document
     from memttl.settings import Given
@@ -238,6 +241,7 @@ def prune(
         output,
         lambda settings: _thin(settings, output, None if yes or dry_run else shown, dry_run=dry_run),
         Faces(lambda _: ExitCode.OK, thin_document, show_it, sums=no_sums),
+        changes=changes_of(dry_run=dry_run, yes=yes),
     )
 
 

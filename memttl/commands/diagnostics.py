@@ -11,28 +11,19 @@ import platform
 import time
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from memttl import __version__, trace
+from memttl.commands.call_words import HIDDEN, open_words
+from memttl.commands.log_place import VARIABLE, refuse_around, refuse_place
 from memttl.commands.printing import say
 from memttl.core.progress import Progress
-from memttl.errors import MemttlError, UnknownEntity, UsageError
-from memttl.files.log_file import LogFile, is_log, open_log
-from memttl.files.output_file import check_target
+from memttl.errors import MemttlError, NoMemoryFile, UnknownEntity, UsageError
+from memttl.files.log_file import LogFile, open_log
 from memttl.report.text import visible
-from memttl.settings import Given, Settings, surroundings
+from memttl.settings import Given, Settings, absolute
 
-VARIABLE = "MEMTTL_LOG"
-_HIDDEN = "…"
-# options whose value is a path, an instant or a word of memttl's own; the value of any other may be somebody's text
-_PLACES = ("--file", "-f", "--policy", "--output", "-o", "--from")
-_TIMES = ("--now", "--within", "--expire-before", "--since", "--until", "--date", "--for", "--expires", "--created")
-_WORDS = ("--format", "--expired", "--sort", "--group-by", "--source", "--top", "--write-path", "--run", "--every")
-_OPEN_OPTIONS = frozenset((*_PLACES, *_TIMES, *_WORDS))
-_REFUSED = "Let MEMTTL_LOG name a file of its own."
 _current: list[Diagnostics] = []
 
 
@@ -56,11 +47,6 @@ class Diagnostics:
         if self._file is not None:
             self._flush()
 
-    @property
-    def is_open(self) -> bool:
-        """True once lines go to the file."""
-        return self._file is not None
-
     def drop(self) -> None:
         """Log nothing: the file is one that the run is about."""
         self._is_over = True
@@ -72,11 +58,15 @@ class Diagnostics:
         try:
             self._file = open_log(self.path)
         except MemttlError as e:
-            self._is_over = True
-            if not self._is_quiet:
-                say(f"warning: {visible(e.message)}")
+            self.give_up(e.message)
             return
         self._flush()
+
+    def give_up(self, why: str) -> None:
+        """Log no more, and say why in one line."""
+        self._is_over = True
+        if not self._is_quiet:
+            say(f"warning: {visible(why)}")
 
     def end(self, code: int) -> None:
         """Write how the run ended, and close the file."""
@@ -88,9 +78,12 @@ class Diagnostics:
 
     def _flush(self) -> None:
         assert self._file is not None
-        for line in self._waiting:
-            self._file.write(line)
-        self._waiting.clear()
+        lines, self._waiting = self._waiting, []
+        try:
+            for line in lines:
+                self._file.write(line)
+        except OSError as e:
+            self.give_up(f"{VARIABLE}: {self.path} cannot be written ({e.strerror}); the log of this run ends there.")
 
 
 def begin(environ: Mapping[str, str], arguments: Sequence[str], known: Collection[str]) -> Diagnostics:
@@ -99,13 +92,17 @@ def begin(environ: Mapping[str, str], arguments: Sequence[str], known: Collectio
     Raises:
         UsageError: MEMTTL_LOG names what memttl reads or keeps.
     """
-    path = os.path.abspath(os.path.expanduser(environ[VARIABLE]))
-    _refuse(path, *_meant(environ, arguments))
-    log = Diagnostics(path, is_quiet=bool({"-q", "--quiet"} & set(arguments)))
+    named, is_quiet = environ[VARIABLE], bool({"-q", "--quiet"} & set(arguments))
+    try:
+        path = absolute(named)
+    except NoMemoryFile:
+        log = Diagnostics(named, is_quiet=is_quiet)
+        log.give_up(f"{VARIABLE}: {named} is relative, and this folder exists no longer; this run is not logged.")
+        return log
+    refuse_place(path, environ, arguments)
+    log = Diagnostics(path, is_quiet=is_quiet)
     log.note(f"memttl {__version__}, Python {platform.python_version()}, {platform.platform()}")
     log.note(f"arguments: {' '.join(open_words(arguments, known))}")
-    if is_log(path):
-        log.open()
     _current[:] = [log]
     trace.listen(log.note)
     return log
@@ -120,24 +117,13 @@ def clear(names: Sequence[str], given: Given, environ: Mapping[str, str]) -> Non
     source = "--file" if given.file else next((v for v in ("MEMTTL_FILE", "MEMORY_FILE_PATH") if environ.get(v)), "")
     trace.note(f"{len(names)} memory file{'s' * (len(names) != 1)}, named by {source or 'what was discovered'}")
     for log in _current:
-        for name in names if not log.is_open else ():
-            files, folders = surroundings(name, given, environ)
+        for name in names:
             try:
-                _refuse(log.path, [str(file) for file in files], [str(folder) for folder in folders])
+                refuse_around(log.path, name, given, environ)
             except UsageError:
                 log.drop()
                 raise
         log.open()
-
-
-def _refuse(path: str, files: Collection[str], folders: Collection[str]) -> None:
-    if os.path.isdir(path):
-        return  # cannot be written, which is no more than a warning
-    try:
-        check_target(path, [_path(name) for name in files], [_path(name) for name in folders])
-    except UsageError as e:
-        e.message, e.hint = f"{VARIABLE}: {e.message}", _REFUSED
-        raise
 
 
 def note_error(error: BaseException) -> None:
@@ -196,53 +182,14 @@ def _warning_head(warning: str) -> str:
     return _before(warning.partition(": ")[0], "'\"")
 
 
-def open_words(arguments: Sequence[str], known: Collection[str]) -> list[str]:
-    """Give the words of a command line, with an ellipsis for each that may hold somebody's text.
-
-    `known` are the commands (`log verify` is one) and options of memttl: what merely looks like an option may be a
-    secret.
-    """
-    found: list[str] = []
-    is_open = False  # whether the word that comes is the value of an option, and may be shown
-    for word in arguments:
-        option, equals, value = word.partition("=")
-        if is_open and not word.startswith("-"):
-            found.append(word)
-            is_open = False
-        elif word.startswith("--"):
-            name = option if option in known else f"--{_HIDDEN}"
-            found.append(f"{name}={value if option in _OPEN_OPTIONS else _HIDDEN}" if equals else name)
-            is_open = not equals and option in _OPEN_OPTIONS
-        elif word[:2] in _OPEN_OPTIONS or (word in known and word.startswith("-")):
-            found.append(word)
-            is_open = word in _OPEN_OPTIONS
-        else:
-            found.append(word if " ".join([*found, word]) in known else _HIDDEN)
-    return found
-
-
 def _message(error: MemttlError) -> str:
     if isinstance(error, UnknownEntity):
         return "not logged, since it names entities"
     if isinstance(error, UsageError):  # it may say back what was typed
-        return _before(error.message, "'\"(:") + _HIDDEN
+        return _before(error.message, "'\"(:") + HIDDEN
     return _before(error.message, "'\"")
 
 
 def _before(text: str, stops: str) -> str:
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
-    return text[: min(places)].rstrip() + _HIDDEN if places else text
-
-
-def _meant(environ: Mapping[str, str], arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Give every path that the run may be about, by the words of its call, and the folders of memttl's own."""
-    names = [environ.get(name, "") for name in ("MEMTTL_FILE", "MEMORY_FILE_PATH", "MEMTTL_POLICY")]
-    for word in arguments:
-        names += [word, word.partition("=")[2], word[2:]]
-    return [name for name in names if name], [f for f in (environ.get("MEMTTL_STATE_DIR"),) if f]
-
-
-def _path(name: str) -> Path:
-    with suppress(OSError, ValueError, RuntimeError):
-        return Path(os.path.abspath(os.path.expanduser(name)))
-    return Path(os.devnull)
+    return text[: min(places)].rstrip() + HIDDEN if places else text

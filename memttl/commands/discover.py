@@ -88,13 +88,14 @@ def _used(discovery: Discovery) -> tuple[str | None, str]:
     """Give the memory file that every command takes when none is named, and why; or why there is none."""
     from memttl.memory_files import is_named, memory_files
     from memttl.settings import Given
-    from memttl.setup.choice import the_one, who_names
+    from memttl.setup.choice import doubts_of, the_one, who_names
 
     try:
         if is_named(Given(), os.environ):
             variable = "MEMTTL_FILE" if os.environ.get("MEMTTL_FILE") else "MEMORY_FILE_PATH"
             return memory_files(Given(), os.environ)[0], f"{variable} names it"
         found = the_one(discovery)
-        return str(found.path), who_names(found)
+        doubts = "".join(f"; to change something, name it with --file: {d.why}" for d in doubts_of(found, discovery))
+        return str(found.path), f"{who_names(found)}{doubts}"
     except MemttlError as e:
         return None, e.message

@@ -54,6 +54,7 @@ def forget(
     color: Color = None,
 ) -> int:
     """Erase a secret for good, from backups and logs too."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.forget import forget_document, remaining_words, render
     from memttl.settings import Given
@@ -78,7 +79,11 @@ def forget(
         put(render(outcome, with_plan=with_plan or outcome.run is not None))
 
     return over_files(
-        Given(words(file), policy, now), output, one, Faces(lambda _: ExitCode.OK, forget_document, show, sums=no_sums)
+        Given(words(file), policy, now),
+        output,
+        one,
+        Faces(lambda _: ExitCode.OK, forget_document, show, sums=no_sums),
+        changes=changes_of(dry_run=dry_run, yes=yes),
     )
 
 

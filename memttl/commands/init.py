@@ -99,7 +99,7 @@ def _run(given: Given, answers: Answers, output: Output) -> int:
     from memttl.settings import resolve_anyway
 
     try:
-        named = pick_file(given, asks=answers.asks)
+        named = pick_file(given, asks=answers.asks, writes=not answers.dry_run)
     except NoMemoryFile as e:
         if not answers.user:
             e.hint += " `memttl init --user` writes a policy for every memory file."
@@ -215,7 +215,7 @@ def _wish(settings: Settings | None, given: Given, answers: Answers) -> Wish:
     from memttl.workflow.init import Wish
 
     target = _target(settings, given, answers)
-    zone, note = answers.timezone or system_timezone(os.environ), ""
+    zone, note = system_timezone(os.environ) if answers.timezone is None else answers.timezone, ""
     if zone is None and answers.asks:
         zone = ask_zone()
     if zone is None:

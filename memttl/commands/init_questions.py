@@ -120,11 +120,11 @@ def _folded(question: str) -> str:
     return "\n".join(fold(question, Output().width)) + " "
 
 
-def pick_file(given: Given, *, asks: bool) -> str:
+def pick_file(given: Given, *, asks: bool, writes: bool) -> str:
     """Give the memory file that is meant: the one that is named, the discovered one, or the one that is picked.
 
     Raises:
-        UsageError: there are several, and nobody can be asked.
+        UsageError: there are several, or it is in doubt whether this one is meant, and nobody can be asked.
         NoMemoryFile: there is none, with where was looked.
         Interrupted: Ctrl-C or the end of input.
     """
@@ -133,7 +133,7 @@ def pick_file(given: Given, *, asks: bool) -> str:
     if is_named(given, os.environ):
         names = memory_files(given, os.environ)
         return names[0] if len(names) == 1 else _picked([(name, "") for name in names], asks=asks)
-    from memttl.setup.choice import candidates, short_words, the_one
+    from memttl.setup.choice import candidates, doubts_of, short_words, the_one
     from memttl.setup.discover import discover, this_machine
 
     machine = this_machine(os.environ)
@@ -143,6 +143,10 @@ def pick_file(given: Given, *, asks: bool) -> str:
         return _picked([(str(f.path), _about(f)) for f in found], asks=True)
     one = the_one(discovery)
     say(visible(f"The memory file is {short_words(one, str(machine.home))}."))
+    for doubt in doubts_of(one, discovery):
+        if writes and not asks:
+            raise doubt.refusal()
+        say(f"warning: {visible(doubt.why)}")
     return str(one.path)
 
 

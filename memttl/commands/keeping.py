@@ -16,7 +16,7 @@ from memttl.core.failed_runs import MENDED, failures
 from memttl.errors import ExitCode, IsArchive, MemttlError
 from memttl.files.outcomes import keep_outcome, read_outcomes
 from memttl.files.state import State, state_of
-from memttl.memory_files import memory_files
+from memttl.memory_files import memory_files, refuse_doubt
 from memttl.settings import Given, resolve_anyway
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def mending(result_of: Callable[[str], R], given: Given) -> Callable[[str], R]:
 def keep_refusal(command: str, given: Given, error: MemttlError) -> None:
     """Keep that a run was refused before it looked at any memory file: a timer that lacks `--yes`, say. Never fail."""
     with contextlib.suppress(MemttlError, OSError):
-        for name in memory_files(given, os.environ):
+        for name in memory_files(given, os.environ, doubt=refuse_doubt):
             _keep(name, given, command, error.exit_code, f"{error.message} {error.hint}".strip())
 
 

@@ -38,6 +38,7 @@ def move(
     color: Color = None,
 ) -> int:
     """Take the memory file, its state and its policy to another place."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.move import move_document, render, returned_words
     from memttl.settings import Given
@@ -62,7 +63,13 @@ def move(
         put(render(outcome, with_plan=with_plan))
         warn(returned_words(outcome), output)
 
-    return over_files(given, output, one, Faces(lambda _: ExitCode.OK, move_document, show))
+    return over_files(
+        given,
+        output,
+        one,
+        Faces(lambda _: ExitCode.OK, move_document, show),
+        changes=changes_of(dry_run=dry_run, yes=yes),
+    )
 
 
 def _refuse_clashes(new: str, given: Given) -> None:

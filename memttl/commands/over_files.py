@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from memttl import trace
+from memttl.commands.doubts import Changes, settle
 from memttl.commands.options import Output, say_error
 from memttl.commands.printing import can_ask, put, say
 from memttl.core.progress import Progress, no_progress
@@ -63,6 +64,7 @@ def over_files(
     kept_as: str = "",
     mends: bool = False,
     tells_failures: bool = True,
+    changes: Changes = "nothing",
 ) -> ExitCode:
     """Do one use case for each memory file, print each result, and give the highest exit code.
 
@@ -71,10 +73,17 @@ def over_files(
     is to be kept; `mends`: once applied, what made them fail may be over. `tells_failures` is false where the results
     say themselves how such runs ended. An archive that a
     glob has met beside others is passed over where the use case refuses archives: it is no error that `*.jsonl` meets
-    one.
+    one. `changes` says whether the run may change something, and is asked about first.
     """
     names = _without_our_own(
-        memory_files(given, os.environ, tell=lambda words: _say_which(words, output)), given, output
+        memory_files(
+            given,
+            os.environ,
+            tell=lambda words: _say_which(words, output),
+            doubt=lambda doubt: settle(doubt, output, changes),
+        ),
+        given,
+        output,
     )
     if trace.is_heard():
         from memttl.commands.diagnostics import clear  # here: few runs are logged

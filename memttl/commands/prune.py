@@ -62,6 +62,7 @@ def prune(
     color: Color = None,
 ) -> int:
     """Remove what has expired, with a backup and an audit log."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, over_files
     from memttl.files.ladder import read_write_path
     from memttl.report.documents import prune_document
@@ -100,6 +101,7 @@ def prune(
             sums=prune_sums,
         ),
         kept_as="prune" if request.writes else "",
+        changes=changes_of(dry_run=not request.writes, yes=yes),
     )
 
 

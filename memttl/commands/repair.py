@@ -34,6 +34,7 @@ def repair(
         NeedsYes: nobody can be asked, and neither `yes` nor `dry_run` is given.
         MemttlError: as the use case, of a single file.
     """
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.repair import render, repair_document
     from memttl.settings import Given
@@ -55,6 +56,7 @@ def repair(
         lambda settings: _one(settings, request, output, None if yes else shown),
         Faces(lambda _: ExitCode.OK, repair_document, show, sums=no_sums),
         mends=True,
+        changes=changes_of(dry_run=dry_run, yes=yes),
     )
 
 

@@ -47,6 +47,7 @@ def review(
     color: Color = None,
 ) -> int:
     """Go through what is due, one at a time: renew, pin, drop, skip."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.review_json import review_document
     from memttl.settings import Given
@@ -67,6 +68,7 @@ def review(
             lambda outcome: _show(outcome, output, shown),
             sums=no_sums,
         ),
+        changes=changes_of(dry_run=dry_run, yes=False),
     )
 
 

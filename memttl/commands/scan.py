@@ -44,4 +44,5 @@ def scan(
         lambda settings: run_scan(settings, accept_vanished=accept_vanished),
         Faces(lambda outcome: outcome.exit_code, scan_document, show, sums=scan_sums),
         kept_as="scan",
+        changes="unasked",
     )

@@ -79,6 +79,7 @@ def schedule(
     color: Color = None,
 ) -> int:
     """Print, install or remove a timer that prunes every night, or scans."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, over_files
     from memttl.report.schedule import printed, schedule_document
     from memttl.settings import Given, resolve, resolve_anyway
@@ -117,6 +118,7 @@ def schedule(
         ),
         # what was installed can be taken away although the policy is broken meanwhile
         resolver=resolve_anyway if remove else resolve,
+        changes=changes_of(dry_run=dry_run or not (install or remove), yes=yes),
     )
 
 

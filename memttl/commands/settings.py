@@ -154,6 +154,7 @@ def renew(
 
 def _change(given: Given, output: Output, wish: Wish, *, dry_run: bool, yes: bool) -> int:
     """Change settings in each memory file that is meant."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.core.wish import check_wish
     from memttl.report.settings import change_document, render
@@ -174,7 +175,13 @@ def _change(given: Given, output: Output, wish: Wish, *, dry_run: bool, yes: boo
         with_plan = warn_of_the_rest(outcome, output, shown)
         put(render(outcome, with_plan=with_plan, width=output.width if output.is_terminal else None))
 
-    return over_files(given, output, one, Faces(lambda _: ExitCode.OK, change_document, show, sums=no_sums))
+    return over_files(
+        given,
+        output,
+        one,
+        Faces(lambda _: ExitCode.OK, change_document, show, sums=no_sums),
+        changes=changes_of(dry_run=dry_run, yes=yes),
+    )
 
 
 def _ask(planned: ChangeOutcome, output: Output, shown: Shown) -> bool:

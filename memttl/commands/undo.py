@@ -53,6 +53,7 @@ def undo(
     color: Color = None,
 ) -> int:
     """Put back what a run removed, keeping all that came since."""
+    from memttl.commands.doubts import changes_of
     from memttl.commands.over_files import Faces, no_sums, over_files
     from memttl.report.undo import render, undo_document
     from memttl.settings import Given
@@ -81,6 +82,7 @@ def undo(
         lambda settings: _one(settings, request, output, None if yes else shown),
         Faces(lambda _: ExitCode.OK, undo_document, show, sums=no_sums),
         mends=True,
+        changes=changes_of(dry_run=dry_run, yes=yes),
     )
 
 

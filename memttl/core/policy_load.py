@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +14,7 @@ from memttl.core.normal import normalise
 from memttl.core.policy import BUILT_IN, BUILT_IN_TIERS, PERMANENT_RULE, Policy, Tier
 from memttl.core.policy_file import VERSION, PolicyFile, place_of, problems_of
 from memttl.core.rules import Rule, compile_rule
+from memttl.core.toml_text import read_toml
 from memttl.core.zones import read_zone
 from memttl.errors import BadPolicy
 
@@ -27,13 +28,10 @@ def load_policy(text: str, where: str = BUILT_IN, *, beside: bool = False) -> Po
         BadPolicy: with all problems, each with its dotted place, the value given and what is allowed.
     """
     try:
-        raw = tomllib.loads(text.removeprefix("\ufeff"))
+        raw = read_toml(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as e:  # tomllib lets a number of thousands of digits raise a plain ValueError
         raise BadPolicy(where, (f"no TOML: {e}",)) from None
-    version = raw.get("version", VERSION)
-    if type(version) is int and version > VERSION:
-        newer = f"version = {version}: this memttl knows version {VERSION}; a newer memttl wrote it"
-        raise BadPolicy(where, (newer,), hint="Update memttl, or write the policy for version 1.")
+    _refuse_newer(raw, where)
     problems: list[str] = []
     file = None
     try:
@@ -44,6 +42,23 @@ def load_policy(text: str, where: str = BUILT_IN, *, beside: bool = False) -> Po
     if problems or file is None:
         raise BadPolicy(where, tuple(problems))
     return _compile(file, where, raw)
+
+
+def refuse_newer(text: str, where: str) -> None:
+    """Refuse the text of a policy that a newer memttl wrote; what is no policy at all is none of it.
+
+    Raises:
+        BadPolicy: it is such a one.
+    """
+    with suppress(ValueError, RecursionError):
+        _refuse_newer(read_toml(text.removeprefix("\ufeff")), where)
+
+
+def _refuse_newer(raw: dict[str, Any], where: str) -> None:
+    version = raw.get("version", VERSION)
+    if type(version) is int and version > VERSION:
+        newer = f"version = {version}: this memttl knows version {VERSION}; a newer memttl wrote it"
+        raise BadPolicy(where, (newer,), hint="Update memttl, or write the policy for version 1.")
 
 
 def _compile(file: PolicyFile, where: str, raw: dict[str, Any]) -> Policy:

@@ -23,11 +23,14 @@ class LogFile:
         self._descriptor = descriptor
 
     def write(self, text: str) -> None:
-        """Append lines, each with its end; what cannot be written (a full disk) is left out."""
-        try:
-            os.write(self._descriptor, text.encode("utf-8", "backslashreplace"))
-        except OSError:
-            return
+        """Append lines, each with its end.
+
+        Raises:
+            OSError: they cannot be written, or no more than a part of them (a full disk).
+        """
+        rest = text.encode("utf-8", "backslashreplace")
+        while rest:  # one call nearly always: of a full disk or a pipe the first may take a part
+            rest = rest[os.write(self._descriptor, rest) :]
 
     def close(self) -> None:
         """Close the file."""

@@ -161,7 +161,7 @@ def _closing(document: dict[str, Any], home: str, width: int, *, by_variable: bo
             "the client, and see what is in it:"
         )
         return [*_plain(words, width), f"  memttl report --file {shlex.quote(gone['moved_to'])}"]
-    lying = [one["path"] for one in found if one["path"] and one["exists"]]
+    lying = [one["path"] for one in found if one["path"] and one["exists"] and one["bytes"] is not None]  # no folder
     if used and any(one["path"] == used and not one["exists"] for one in found):
         return _plain(f"The server makes {used} when an assistant first keeps something there.", width)
     if used:

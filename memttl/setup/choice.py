@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from memttl.core.wording import short_path
 from memttl.errors import MemttlError, NoMemoryFile, UsageError
 from memttl.setup.found import Discovery, Found
@@ -16,9 +20,46 @@ _UNNAMED = "No memory file is named (by --file, MEMTTL_FILE or MEMORY_FILE_PATH)
 
 def candidates(discovery: Discovery) -> tuple[Found, ...]:
     """Give the files that may be meant: what clients use; else what idle entries name; else what lies in caches."""
-    known = [found for found in discovery.found if found.path is not None]
+    known = [found for found in discovery.found if found.path is not None and not _is_no_file(found)]
     used = [found for found in known if any(not pointer.idle for pointer in found.pointers)]
     return tuple(used or [found for found in known if found.pointers] or known)
+
+
+def _is_no_file(found: Found) -> bool:
+    """Say whether a folder or a device lies there: only a file has a size."""
+    return found.exists and found.size_bytes is None
+
+
+class Doubt(NamedTuple):
+    """Why a file that nobody named may not be the one that is meant, as a clause; `unread`: a config could not be read.
+
+    What changes nothing goes on and says so; what changes something must have asked somebody who sees the path.
+    """
+
+    path: str
+    why: str
+    unread: bool = False
+
+    def refusal(self) -> MemttlError:
+        """Give the error for a run that would change something unasked."""
+        return UsageError(
+            f"{_UNNAMED}; it would be {self.path}, but {self.why}. Nothing was done.",
+            hint=f"Name it: --file {shlex.quote(self.path)}.",
+        )
+
+
+def doubts_of(found: Found, discovery: Discovery) -> Iterator[Doubt]:
+    """Yield what speaks against taking the one file of a machine unasked."""
+    if found.pointers and all(pointer.is_of_project for pointer in found.pointers):
+        config = found.pointers[0].config
+        yield Doubt(
+            str(found.path), f"only a config inside of a project names it ({config}), which may come from a stranger"
+        )
+    for unread in discovery.unread:
+        why = (
+            f"the config of {unread.client} ({unread.config}) could not be read and may name another: {unread.problem}"
+        )
+        yield Doubt(str(found.path), why, unread=True)
 
 
 def the_one(discovery: Discovery) -> Found:
@@ -74,7 +115,10 @@ def _lying(found: Found) -> str:
 def _none(discovery: Discovery) -> MemttlError:
     unread = {u.config for u in discovery.unread}
     there = [place for place in discovery.looked if place.is_there and place.config not in unread]
-    if discovery.found:  # in a container, behind a variable
+    if any(f.path for f in discovery.found):
+        words = f"{_UNNAMED}, and what the configs of your MCP clients name is no file:"
+        lines = [f"  {f.path or f.text}: {f.troubles[0].problem}" for f in discovery.found[:_SHOWN] if f.troubles]
+    elif discovery.found:  # in a container, behind a variable
         words = f"{_UNNAMED}, and the configs of your MCP clients do not say where it lies:"
         lines = [f"  {f.troubles[0].problem if f.troubles else f.text}" for f in discovery.found[:_SHOWN]]
     elif there:

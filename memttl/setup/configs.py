@@ -16,6 +16,7 @@ from memttl.setup.jsonc import plain_json
 
 MAX_BYTES = 32 << 20  # Claude Code keeps its history in its config, which grows to megabytes
 MAX_WITH_COMMENTS = 2 << 20  # no editor writes such a config, and going through it by character takes its time
+MAX_TOML = 1 << 20  # nobody's history is in one
 _WHY = {
     errno.ELOOP: "it is a link in a circle",
     errno.EACCES: "it may not be read",
@@ -117,9 +118,11 @@ def _decoded(data: bytes) -> tuple[str | None, bool]:
 
 
 def _toml(text: str) -> Any:
-    import tomllib  # here: one client of ten has such a config
+    from memttl.core.toml_text import read_toml  # here: one client of ten has such a config
 
-    return tomllib.loads(text)
+    if len(text) > MAX_TOML:
+        raise ValueError(f"larger than {MAX_TOML >> 20} MiB")
+    return read_toml(text)
 
 
 def _json(text: str) -> Any:

@@ -16,6 +16,7 @@ from memttl.setup.clients import CLIENTS, At, Client
 from memttl.setup.configs import Config, read_config
 from memttl.setup.entries import entries, projects_of
 from memttl.setup.found import Discovery, Found, Machine, Place, Pointer, System, Trouble, Unread
+from memttl.setup.home import home_of
 from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
 from memttl.setup.look import Seen, look_at
@@ -30,7 +31,7 @@ _VARIABLE = re.compile(r"\{(\w+)\}")
 def this_machine(environ: Mapping[str, str]) -> Machine:
     """Give where the things of this process's user lie."""
     system: System = "windows" if sys.platform == "win32" else "macos" if sys.platform == "darwin" else "linux"
-    home = environ.get("USERPROFILE" if system == "windows" else "HOME") or os.path.expanduser("~")
+    home = home_of(environ)
     try:
         folder = os.getcwd()
     except OSError:  # it was removed meanwhile

@@ -43,6 +43,11 @@ class Pointer(NamedTuple):
     version: str | None
     idle: str = ""
 
+    @property
+    def is_of_project(self) -> bool:
+        """True where the config lies inside the project; Claude Code's `projects` stand in the user's own config."""
+        return self.project is not None and self.keys[:1] != ("projects",)
+
 
 class Trouble(NamedTuple):
     """One thing that is amiss with a memory file or its config, and what to do about it.

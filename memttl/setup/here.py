@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import memttl
+from memttl.setup.home import home_of
 
 
 class Here(NamedTuple):
@@ -44,7 +45,7 @@ class Here(NamedTuple):
 
 def this_installation(environ: Mapping[str, str]) -> Here:
     """Look at this process and its environment."""
-    home = Path(environ.get("HOME") or os.path.expanduser("~"))
+    home = Path(home_of(environ))
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     program = (_interpreter(), "-P", "-m", "memttl")
     package = os.path.dirname(os.path.dirname(os.path.abspath(memttl.__file__)))

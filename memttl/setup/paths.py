@@ -21,6 +21,8 @@ from memttl.setup.variables import left_in
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _SMALL = 1 << 20
+_LONGEST = 4096  # PATH_MAX of Linux; macOS takes 1024, and Windows 260 unless told otherwise
+_SHOWN = 80  # of what can be no path
 _NO_VARIABLE = (2025,)  # releases before read no variable: 0.6.2 has its path in its code
 _JSONL = (2025, 9, 25)  # from here on the default is memory.jsonl, and memory.json is renamed to it
 
@@ -41,6 +43,23 @@ class Where(NamedTuple):
 
 def where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     """Work out where the server keeps its file; None where a script turns out to be no memory server."""
+    where = _where_of(launch, entry, machine)
+    if where and where.path and not can_be_path(str(where.path)):
+        text = where.text or str(where.path)
+        text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        return where._replace(path=None, text=text, odd=(("no path", text),))
+    return where
+
+
+def can_be_path(text: str) -> bool:
+    """Say whether a file can have that path at all: no NUL, no half of a character, not longer than systems take."""
+    try:
+        return "\0" not in text and len(text.encode("utf-8", "surrogateescape")) < _LONGEST
+    except UnicodeEncodeError:
+        return False
+
+
+def _where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     if launch.how == "container":
         return _in_container(launch, machine)
     dist = _dist(launch, entry, machine)

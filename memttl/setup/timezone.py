@@ -40,8 +40,8 @@ def _in_zoneinfo(path: str) -> str:
 
 
 def _known(name: str) -> str | None:
-    """Give the name if it is that of a zone; a zone file of the system ("localtime") is no name for people."""
-    if not name or name.startswith(("/", ".")) or name in ("localtime", "posixrules", "Factory"):
+    """Give the name if it is that of a zone."""
+    if not name or name.startswith(("/", ".")):
         return None
     try:
         read_zone(name)

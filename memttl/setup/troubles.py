@@ -203,6 +203,14 @@ def _unknown_place(text: str, _where: Where, _machine: Machine, _pointer: Pointe
     )
 
 
+def _no_path(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "no-path",
+        f"no file can have the path that the config says ({text})",
+        "Correct it in the config.",
+    )
+
+
 _ODD: dict[str, Callable[[str, Where, Machine, Pointer | None], Trouble]] = {
     "tilde": _tilde,
     "relative": _relative,
@@ -213,6 +221,7 @@ _ODD: dict[str, Callable[[str, Where, Machine, Pointer | None], Trouble]] = {
     "mounted alone": _mounted_alone,
     "relative mount": _relative_mount,
     "unknown place": _unknown_place,
+    "no path": _no_path,
 }
 
 

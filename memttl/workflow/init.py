@@ -21,7 +21,7 @@ from memttl.core.judge import make_judge
 from memttl.core.model import Known
 from memttl.core.plan import make_plan
 from memttl.core.policy import BUILT_IN, Policy
-from memttl.core.policy_load import load_policy
+from memttl.core.policy_load import load_policy, refuse_newer
 from memttl.core.proposal import NOTHING_PROPOSED, Proposal, propose
 from memttl.core.proposal_text import Places, policy_text
 from memttl.core.proposal_words import WORDS
@@ -77,10 +77,13 @@ def draft(settings: Settings | None, wish: Wish, now: datetime) -> Draft:
     Raises:
         UsageError: the target is no place for a policy, or there is no such time zone.
         Foreign: it is no file of the memory server.
+        BadPolicy: a newer memttl wrote the policy that is there.
     """
     _check_zone(wish.timezone)
     _check_target(wish.target, settings)
     existing = read_existing(wish.target)
+    if existing is not None:
+        refuse_newer(existing.decode("utf-8", "replace"), str(wish.target))
     seen = _nothing_seen(wish, settings)
     exists, commits = False, 0
     begun: datetime | None = None
@@ -220,7 +223,10 @@ def _forecasts(
 
     found = []
     for days in (0, LATER_DAYS):
-        at = settings.now + timedelta(days=days)
+        try:
+            at = settings.now + timedelta(days=days)
+        except OverflowError:  # there is no later day: the calendar ends with the year 9999
+            break
         baseline = knowledge.baseline or (begun if wish.scan else None)
         judge = make_judge(policy, at, baseline=baseline if days else knowledge.baseline)
         known = known_later if days else known_of
