@@ -195,7 +195,7 @@ def test_second_kind_of_schedule_is_told_as_such(tmp_path: Path, home: dict[str,
     memttl("schedule", "systemd", "--install", "--yes", "--file", path, env=home)
     ended = memttl("init", "--file", path, "--now", NOW, "--dry-run", "--schedule", "cron", env=home)
     assert "systemd has a schedule" in ended.stdout
-    assert "memttl schedule systemd --remove" in ended.stdout
+    assert "memttl schedule systemd prune --remove" in ended.stdout
 
 
 def test_schedule_that_nothing_runs_yet_is_not_said_to_be_done(tmp_path: Path, home: dict[str, str]) -> None:
@@ -230,7 +230,7 @@ def test_ages_that_come_from_git_are_not_called_first_sightings(tmp_path: Path, 
     path = in_git(tmp_path, *NOTES[:3])
     memttl("backfill", "--git", "--file", path, "--now", NOW, env=home)
     ended = memttl("init", "-n", "--file", path, "--now", NOW, "--schedule", "none", env=home)
-    assert "Age known of 43 of 43 (43 of these by memttl's records: first seen, or found in git)." in ended.stdout
+    assert "Age known of 43 of 43 (43 of them only from old versions of the file)." in ended.stdout
     assert "since memttl first saw them" not in ended.stdout
 
 
