@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memttl.errors import UsageError
 from memttl.settings import Given, absolute, no_folder
+from memttl.setup.globs import files_of
 
 if TYPE_CHECKING:  # imported in the functions: a run that names its file needs none of it
     from memttl.setup.choice import Doubt
@@ -102,7 +103,7 @@ def _real(path: str) -> str:
 
 
 def expand(text: str, option: str) -> list[str]:
-    """Give the paths that the value of an option means: itself, with ~, or what it matches as a glob.
+    """Give the paths that the value of an option means: itself, with ~, or the files that it matches as a glob.
 
     Raises:
         UsageError: it is empty.
@@ -113,7 +114,7 @@ def expand(text: str, option: str) -> list[str]:
     if os.path.lexists(path) or not glob.has_magic(path):
         return [path]
     # a glob that matches nothing is kept as it is, so that it is reported and does not stop the others
-    return sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p)) or [path]
+    return files_of(path) or [path]
 
 
 def _server_path(text: str) -> str:

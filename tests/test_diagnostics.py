@@ -69,6 +69,13 @@ def test_prune_tells_version_call_places_phases_steps_and_end(memory: Path, log:
         assert words in text, words
 
 
+@pytest.mark.parametrize("command", [["prune", "--yes"], ["report"], ["scan"], ["undo", "--yes"]], ids=" ".join)
+def test_no_number_is_told_twice(memory: Path, log: Path, command: list[str]) -> None:
+    (line,) = [row for row in logged(log, *command, "--file", memory).splitlines() if f"{memory}: code" in row]
+    names = [fact.split(" ")[0] for fact in line.split(", ")]
+    assert len(names) == len(set(names)), line
+
+
 def test_log_is_for_its_owner_alone_and_is_appended_to(memory: Path, log: Path) -> None:
     logged(log, "scan", "--file", memory)
     assert stat.S_IMODE(log.stat().st_mode) == 0o600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -104,3 +105,22 @@ def test_the_two_commands_of_the_readme_are_complete_in_themselves() -> None:
     assert dry_run.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert (ROOT / "fixtures/memory/example.jsonl").exists()
     assert tests.strip() in Path(ROOT / ".ci/run").read_text(encoding="utf-8")
+
+
+def dictionaries() -> dict[str, set[str]]:
+    """The keys of all dictionaries, at all levels, that functions of `report/` make for documents."""
+    found: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "memttl/report").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and "dict[str, Any]" in ast.unparse(node.returns or node.args):
+                made = [d for d in ast.walk(node) if isinstance(d, ast.Dict)]
+                found[f"{path.name} {node.name}"] = {
+                    key.value for d in made for key in d.keys if isinstance(key, ast.Constant) and key.value
+                }
+    return found
+
+
+def test_every_key_of_every_document_is_documented() -> None:
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("json.md", "doctor.md"))
+    told = set(re.findall(r"[`\"](\w+)[`\"]", pages))
+    assert {name: keys - told for name, keys in dictionaries().items() if keys - told} == {}

@@ -318,6 +318,17 @@ def test_file_of_another_user() -> None:
     assert json.loads(ended.stdout)["summary"]["rung"] == "D"
 
 
+@needs_root
+def test_state_folder_that_the_owner_of_the_file_cannot_write() -> None:
+    with nobodys_folder() as folder:
+        path = written(folder)
+        os.chown(path, NOBODY, NOBODY)
+        memttl_as_nobody("scan", "--file", path)
+        state_of(path).kept.chmod(0o555)
+        ended = memttl_as_nobody("doctor", "--json", "--file", path)
+        assert "state-unwritable" in found_by(ended)
+
+
 def test_npx_cache_does_not_say_to_copy_a_file_that_is_not_there(tmp_path: Path) -> None:
     help_ = one(checked(tmp_path / "_npx/x/memory.jsonl"), "npx-cache").help
     assert "`cp" not in help_

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,15 @@ import pytest
 from checkups import written
 from process import Terminal, aged, memttl, tree
 
+from memttl.commands.keeping import keeping
+from memttl.commands.over_files import Faces
 from memttl.commands.telling import tell_failures
 from memttl.core.checkup_log import check_outcomes
-from memttl.core.failed_runs import MENDED, failures
+from memttl.core.failed_runs import MENDED, failures, in_order, last_run
+from memttl.errors import ExitCode, Interrupted
 from memttl.files.outcomes import NAME, keep_outcome, read_outcomes
 from memttl.files.state import State, state_of
+from memttl.settings import Given
 
 WORDS = "scheduled run"
 
@@ -91,11 +97,58 @@ def test_long_message_is_cut_and_control_characters_are_spelled_out(
 
 @pytest.mark.parametrize("code", [True, -1, 10**40, 1.5, "65", None, []])
 def test_what_is_no_exit_code_is_passed_over(code: object) -> None:
-    assert [failed for failed in failures([row(code)]) if failed.code not in (0, 1)] == []
+    assert list(failures([row(code)])) == []
+
+
+@pytest.mark.parametrize("command", [["a"], {"a": 1}, None, "rm -rf ~", "report"], ids=str)
+def test_command_that_is_never_kept_is_not_told(command: Any) -> None:
+    assert list(failures([row(65, command)])) == []
+
+
+@pytest.mark.parametrize("value", [5, ["x"], None, "zzzz"], ids=str)
+def test_time_and_message_of_another_type_are_left_out(value: object) -> None:
+    (failed,) = failures([{**row(65), "time": value, "message": value if value != "zzzz" else ""}])
+    assert failed.words == "the last scheduled run of prune ended 65"
+
+
+def at(time: object, code: int) -> dict[str, Any]:
+    return {**row(code), "time": time}
+
+
+NOW = "2026-06-01T00:00:00Z"
+FUTURE = "2038-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("time", [FUTURE, "zzzz", None, 5])
+def test_success_of_an_odd_time_hides_no_later_failures(time: object) -> None:
+    (failed,) = failures(in_order([[at(time, 0), at("2026-05-01T00:00:00Z", 65)]], NOW))
+    assert failed.runs == 1
+
+
+@pytest.mark.parametrize("time", [FUTURE, "zzzz", None, 5])
+def test_failure_of_an_odd_time_is_over_with_a_later_success(time: object) -> None:
+    assert list(failures(in_order([[at(time, 65), at("2026-05-01T00:00:00Z", 0)]], NOW))) == []
+
+
+@pytest.mark.parametrize("time", [FUTURE, "zzzz"])
+def test_file_that_ends_with_an_odd_time_hides_nothing_of_the_other(time: object) -> None:
+    beside = [at("2026-01-01T00:00:00Z", 65), at(time, 0)]
+    assert len([*failures(in_order([beside, [at("2026-05-01T00:00:00Z", 65)]], NOW))]) == 1
+
+
+def test_of_two_files_the_later_times_come_last() -> None:
+    first, second = at("2026-01-01T00:00:00Z", 65), at("2026-02-01T00:00:00Z", 0)
+    assert in_order([[first], [second]], NOW) == in_order([[second], [first]], NOW) == [first, second]
+
+
+def test_last_run_is_known_whether_it_failed_or_not() -> None:
+    rows = [at("2026-01-01T00:00:00Z", 65), at("2026-02-01T00:00:00Z", 0), row(0, "scan")]
+    assert last_run(rows, "prune") == "2026-02-01T00:00:00Z"
+    assert last_run([], "prune") == ""
 
 
 def test_planted_words_are_kept_short(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    planted = {"time": "t" * 9999, "command": "c" * 9999, "code": 65, "message": "m" * 9999}
+    planted = {"time": "t" * 9999, "command": "prune", "code": 65, "message": "m" * 9999}
     (state_of(path).kept / NAME).write_text(json.dumps(planted) + "\n")
     (line,) = told(path, capsys)
     assert len(line) < 500
@@ -116,9 +169,10 @@ def planted(state: State, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder", "link"])
-def test_hostile_thing_in_its_place_is_passed_over(path: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
+def test_hostile_thing_in_its_place_is_told(path: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
     planted(state_of(path), what)
-    assert told(path, capsys) == []
+    (line,) = told(path, capsys)
+    assert f"{NAME} is no regular file, so that no scheduled run can tell how it ended; `memttl doctor" in line
 
 
 def test_of_a_huge_file_only_the_end_is_read(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,6 +252,7 @@ def test_prune_without_yes_where_there_is_no_state_folder_leaves_nothing(tmp_pat
 def test_what_was_mended_since_is_told_as_mended(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fail(path, 65, 65)
     keep_outcome(state_of(path), command=MENDED, code=0)
+    keep_outcome(state_of(path), command="scan", code=0)
     (line,) = told(path, capsys)
     assert "something was mended since, and the next scheduled run will show" in line
 
@@ -233,3 +288,33 @@ def test_discover_tells_of_the_files_that_it_finds(path: Path) -> None:
     (path.parent / ".claude.json").write_text(json.dumps(config))
     ended = Terminal("discover", "--file", path, env={"HOME": str(path.parent)}, columns=200).end()
     assert WORDS in ended.screen
+
+
+@pytest.fixture
+def default_sigterm() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def terminated(name: str) -> None:
+    assert callable(signal.getsignal(signal.SIGTERM))
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except KeyboardInterrupt:
+        os.kill(os.getpid(), signal.SIGTERM)  # while the first is dealt with, a second one does nothing
+        raise Interrupted("Interrupted.") from None
+
+
+@pytest.mark.usefixtures("default_sigterm")
+def test_run_that_sigterm_ends_is_kept_and_ends_like_an_interrupt(path: Path) -> None:
+    with pytest.raises(Interrupted):
+        keeping(terminated, "prune", Given(), Faces(lambda _: ExitCode.OK, lambda _: {}))(str(path))
+    (kept,) = read_outcomes(state_of(path))
+    assert (kept["code"], "SIGTERM" in kept["message"]) == (130, True)
+
+
+@pytest.mark.usefixtures("default_sigterm")
+def test_after_a_run_sigterm_means_what_it_meant_before(path: Path) -> None:
+    keeping(lambda _: None, "prune", Given(), Faces(lambda _: ExitCode.OK, lambda _: {}))(str(path))
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

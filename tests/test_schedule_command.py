@@ -17,6 +17,8 @@ from pruning import names_in, state_folder
 from scheduling import CRONTAB, program
 from without_root import NOBODY, memttl_as_nobody, needs_root
 
+from memttl.errors import UsageError
+
 NOW = ("--now", "2026-06-01")
 
 
@@ -233,3 +235,24 @@ def test_real_crontab_takes_the_line_and_gives_it_back(of_nobody: Path) -> None:
         assert crontab() == ""
     finally:
         subprocess.run(["crontab", "-u", "nobody", "-r"], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [(["sytemd"], '"systemd"'), (["systemd", "scna"], '"scan"'), (["systemd", "--every", "dayly"], '"daily"')],
+)
+def test_misspelt_word_is_told_a_near_one(words: list[str], near: str) -> None:
+    from typer.testing import CliRunner
+
+    from memttl.cli import app
+
+    error = CliRunner().invoke(app, ["schedule", *words]).exception
+    assert isinstance(error, UsageError)
+    assert f"(did you mean {near}?)" in error.message
+
+
+def test_how_often_that_is_refused_offers_nothing_that_would_be_refused(memory: Path) -> None:
+    ended = memttl("schedule", "systemd", "--every", "foo", "--file", memory)
+    assert ended.returncode == 2
+    assert "never" not in ended.stderr
+    assert "Use --every 15min, --every 6h" in ended.stderr

@@ -168,10 +168,11 @@ def note_result(name: str, code: int, document: Mapping[str, Any]) -> None:
 
 def _facts(document: Mapping[str, Any]) -> Iterator[str]:
     """Give what a document tells in numbers, and the names of a run and its backup."""
+    counts = {**(document.get("counts") or {}), **(document.get("summary") or {})}
     for key, value in document.items():
         if (isinstance(value, (bool, int)) and key != "schema") or (key in ("run", "backup") and value):
             yield f", {key} {value}"
-        elif isinstance(value, list):
+        elif isinstance(value, list) and key not in counts:  # those are told, or mean another number
             yield f", {key} {len(value)}"
         elif isinstance(value, dict) and key in ("counts", "summary"):
             yield from _facts(value)

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from memttl.commands.ending import ended_by_sigterm
 from memttl.core.failed_runs import MENDED, failures
-from memttl.errors import ExitCode, IsArchive, MemttlError
+from memttl.errors import ExitCode, Interrupted, IsArchive, MemttlError
 from memttl.files.outcomes import keep_outcome, read_outcomes
 from memttl.files.state import State, state_of
 from memttl.memory_files import memory_files, refuse_doubt
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from memttl.commands.over_files import Faces
 
 R = TypeVar("R")
+_INTERRUPTED = "interrupted"
+_TERMINATED = "ended by a signal (SIGTERM), as when it takes longer than its timer allows"
 
 
 def keeping(result_of: Callable[[str], R], command: str, given: Given, faces: Faces) -> Callable[[str], R]:
@@ -30,9 +33,16 @@ def keeping(result_of: Callable[[str], R], command: str, given: Given, faces: Fa
 
     def act(name: str) -> R:
         try:
-            result = result_of(name)
+            with ended_by_sigterm() as signals:
+                result = result_of(name)
+        except KeyboardInterrupt:  # outside of all that has words for it
+            _keep(name, given, command, ExitCode.INTERRUPTED, _INTERRUPTED)
+            raise
         except IsArchive:
             raise  # an archive has no runs; a timer's glob meets it every time
+        except Interrupted as e:
+            _keep(name, given, command, e.exit_code, _TERMINATED if signals else e.message)
+            raise
         except MemttlError as e:
             _keep(name, given, command, e.exit_code, e.message)
             raise

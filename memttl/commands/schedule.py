@@ -124,21 +124,25 @@ def schedule(
 
 def _wish(kind: str | None, command: str, every: str | None, policy: str | None, *, system: bool) -> Wish:
     from memttl.core.durations import BadDuration
+    from memttl.core.near import near
     from memttl.core.schedule import Command, Kind, Wish, parse_every
     from memttl.workflow.schedule import default_kind
 
     kinds, commands = get_args(Kind), get_args(Command)
     if kind is not None and kind not in kinds:
         also = f" Write `memttl schedule systemd {kind}`." if kind in commands else ""
-        raise UsageError(f"{kind} is no scheduler; nothing was done.", hint=f"There are {', '.join(kinds)}.{also}")
+        words_of_it = f"{kind} is no scheduler{near(kind, kinds)}; nothing was done."
+        raise UsageError(words_of_it, hint=f"There are {', '.join(kinds)}.{also}")
     if command not in commands:
         raise UsageError(
-            f"{command} cannot be scheduled; nothing was done.", hint=f"It may be {' or '.join(commands)}."
+            f"{command} cannot be scheduled{near(command, commands)}; nothing was done.",
+            hint=f"It may be {' or '.join(commands)}.",
         )
     try:
         cadence: Every | None = parse_every(every) if every is not None else None
     except BadDuration as e:
-        raise UsageError(f"--every {every!r} cannot be taken: {e}; nothing was done.", hint="--every 15min") from None
+        hint = "Use --every 15min, --every 6h, daily, weekly or monthly, say."
+        raise UsageError(f"--every {every!r} cannot be taken: {e}; nothing was done.", hint=hint) from None
     return Wish(cast(Kind, kind or default_kind()), cast(Command, command), cadence, system, policy)
 
 

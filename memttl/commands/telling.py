@@ -14,7 +14,7 @@ from memttl.commands.printing import say
 from memttl.core.failed_runs import failures
 from memttl.core.findings import of_file
 from memttl.errors import MemttlError
-from memttl.files.outcomes import read_outcomes
+from memttl.files.outcomes import hindrance, read_outcomes
 from memttl.files.state import state_of
 from memttl.report.text import visible
 
@@ -26,8 +26,14 @@ def tell_failures(places: Iterable[tuple[str, Path | None]]) -> None:
     """
     for named, elsewhere in places:
         with contextlib.suppress(MemttlError, OSError):
-            for failed in failures(read_outcomes(state_of(Path(os.path.realpath(named)), elsewhere))):
-                what_next = f"{of_file('doctor', named)} says what to do."
+            state, doctor = state_of(Path(os.path.realpath(named)), elsewhere), of_file("doctor", named)
+            why = hindrance(state)
+            if why:
+                say(
+                    visible(f"memttl: {why}, so that no scheduled run can tell how it ended; {doctor} says what to do.")
+                )
+            for failed in failures(read_outcomes(state)):
+                what_next = f"{doctor} says what to do."
                 if failed.is_mended:
                     what_next = "something was mended since, and the next scheduled run will show."
                 if not failed.is_slight:

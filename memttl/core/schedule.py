@@ -9,6 +9,7 @@ import re
 from typing import Literal, NamedTuple
 
 from memttl.core.durations import BadDuration, parse_duration
+from memttl.core.near import near
 from memttl.errors import UsageError
 
 Kind = Literal["systemd", "cron", "launchd", "windows"]
@@ -158,7 +159,10 @@ def parse_every(text: str) -> Every:
     elif re.fullmatch(r"[0-9]+\s*m", word):
         raise BadDuration("does m mean minutes or months? Write 15min or 1mo")
     else:
-        duration = parse_duration(_WORDS.get(word, word))
+        try:
+            duration = parse_duration(_WORDS.get(word, word))
+        except BadDuration:  # what a policy allows is not all for a schedule, `never` above all
+            raise BadDuration(f"it is no time between two runs{near(word, [*_WORDS])}") from None
         if duration.is_never:
             raise BadDuration("a schedule that never runs is none")
         if duration.months and (duration.days or duration.hours):

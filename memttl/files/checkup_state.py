@@ -21,7 +21,7 @@ from memttl.files.archive_mark import archive_of
 from memttl.files.checkup import Place
 from memttl.files.held import holder_of
 from memttl.files.leftovers import left_behind
-from memttl.files.outcomes import read_outcomes
+from memttl.files.outcomes import hindrance, read_outcomes
 from memttl.files.state import FOLDER, State, read_own, refuse_another_folder
 
 _ARCHIVE_HELP = "`memttl search --file` finds all that it holds."
@@ -263,5 +263,10 @@ def check_lock(place: Place) -> Iterator[Finding]:
 
 
 def check_scheduled(place: Place) -> Iterator[Finding]:
-    """Say of each command whether its last runs without a terminal failed."""
+    """Say of each command whether its last runs without a terminal failed, and why such runs cannot be told of."""
+    why = hindrance(place.state)
+    if why.startswith(str(place.state.kept)) and why.endswith("cannot be written"):
+        what = f"{why} by you, the owner of the memory file: no command that writes can run, nor tell that it failed"
+        help_ = f"`chmod u+rwx {shlex.quote(str(place.state.kept))}` (with sudo, where it is not yours) opens it."
+        yield Finding("error", "state-unwritable", what, help_)
     yield from check_outcomes(read_outcomes(place.state), place.named)

@@ -10,19 +10,21 @@ import contextlib
 import json
 import os
 import stat
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memttl.core.failed_runs import COMMANDS, MENDED, in_order
 from memttl.core.wording import instant_text
 from memttl.errors import MemttlError
 from memttl.files.state import State, open_own, own_file
 
 NAME = "outcomes.jsonl"
-KEPT_LINES = 200
+KEPT_LINES = 200  # of each command: scans every 15 minutes must not push out what the prunes of two nights say
 _PART = "outcomes.part"  # in the state folder a later run removes what ends so
 _LONGEST = 300
-_TAIL_BYTES = 512 << 10  # more than KEPT_LINES take: a file that somebody blew up is not read whole
+_TAIL_BYTES = 1 << 20  # more than all lines take that are kept: a file that somebody blew up is not read whole
 
 
 def keep_outcome(state: State, *, command: str, code: int, message: str = "") -> None:
@@ -33,24 +35,56 @@ def keep_outcome(state: State, *, command: str, code: int, message: str = "") ->
             return
         text = message.partition("\n")[0][:_LONGEST]
         row = {"time": instant_text(datetime.now(UTC)), "command": command, "code": int(code), "message": text}
-        kept = [line for line in _lines(folder / NAME) if line][-(KEPT_LINES - 1) :]
-        _replace(folder, b"".join(line + b"\n" for line in (*kept, json.dumps(row).encode())), _like(state, folder))
+        kept = _newest([*_lines(folder / NAME), json.dumps(row).encode()])
+        _replace(folder, b"".join(line + b"\n" for line in kept), _like(state, folder))
 
 
-def read_outcomes(state: State) -> list[dict[str, Any]]:
-    """Give the kept outcomes, oldest first; lines that cannot be read are left out.
+def read_outcomes(state: State) -> list[Mapping[str, Any]]:
+    """Give the kept outcomes in their order; lines that cannot be read are left out.
 
     Raises:
         NoPermission, CannotCreate: they cannot be read, or a link or a pipe was planted in their place.
     """
-    found = []
     # beside the file, too: there they go where a broken policy cannot say which folder it means
+    folders = dict.fromkeys((state.beside, state.kept))
+    files = [[row for line in _lines(folder / NAME) if (row := _parsed(line))] for folder in folders]
+    return in_order(files, instant_text(datetime.now(UTC)))
+
+
+def hindrance(state: State) -> str:
+    """Say what keeps the outcome of every run from being kept; "" for nothing.
+
+    A folder that only its owner may write is none to others, nor is what lies on a file system that nobody can write.
+    """
     for folder in dict.fromkeys((state.beside, state.kept)):
-        for line in _lines(folder / NAME):
-            with contextlib.suppress(ValueError, RecursionError):
-                row = json.loads(line)
-                found += [row] if isinstance(row, dict) else []
-    return sorted(found, key=lambda row: str(row.get("time")))
+        with contextlib.suppress(OSError):
+            if not stat.S_ISREG((folder / NAME).lstat().st_mode):
+                return f"{folder / NAME} is no regular file"
+    with contextlib.suppress(OSError):
+        is_ours = hasattr(os, "getuid") and state.memory.stat().st_uid == os.getuid()
+        is_shut = _is_own_folder(state.kept) and not os.access(state.kept, os.W_OK | os.X_OK)
+        if is_ours and is_shut and os.access(state.memory.parent, os.W_OK):
+            return f"{state.kept} cannot be written"
+    return ""
+
+
+def _newest(lines: Sequence[bytes]) -> list[bytes]:
+    """Give the last lines of each command, in their order; what is no outcome is dropped."""
+    kept: list[bytes] = []
+    counts = dict.fromkeys(COMMANDS, 0)
+    for line in reversed(lines):
+        command = _parsed(line).get("command")
+        if command in (*COMMANDS, MENDED) and counts[command] < KEPT_LINES:
+            counts[command] += 1
+            kept.append(line)
+    return kept[::-1]
+
+
+def _parsed(line: bytes) -> Mapping[str, Any]:
+    with contextlib.suppress(ValueError, RecursionError):
+        row = json.loads(line)
+        return row if isinstance(row, dict) else {}
+    return {}
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -60,7 +60,7 @@ class UnitFile(NamedTuple):
             NoPermission, CannotCreate: it cannot be read.
         """
         try:
-            return self.path.read_text(encoding="utf-8", errors="surrogateescape")
+            return self.path.read_bytes().decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return None
         except OSError as e:
@@ -163,7 +163,7 @@ class Task(NamedTuple):
             CannotCreate: there is no `schtasks`.
         """
         ended = _run(("schtasks", "/Query", "/XML", "/TN", self.title), self.environ)
-        return None if ended.returncode else ended.stdout
+        return None if ended.returncode else ended.stdout.replace("\r\n", "\n")
 
     def write(self, content: str) -> None:
         """Register the task, in place of one of before.
@@ -205,17 +205,18 @@ def _run(
     words: tuple[str, ...], environ: Mapping[str, str], text: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
+        ended = subprocess.run(
             words,
             env={**environ, "LC_ALL": "C"},  # so that what it says can be understood
-            input=text,
+            input=None if text is None else text.encode("utf-8", "surrogateescape"),
             stdin=subprocess.DEVNULL if text is None else None,
             capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
             timeout=60,
             check=False,
         )
+        # not as text: that would make new lines of the CRs in other lines of a crontab
+        said = [out.decode("utf-8", "surrogateescape") for out in (ended.stdout, ended.stderr)]
+        return subprocess.CompletedProcess(words, ended.returncode, *said)
     except FileNotFoundError:
         raise CannotCreate(
             f"There is no program `{words[0]}` here; {_NOT_DONE}.",

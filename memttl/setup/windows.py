@@ -13,6 +13,7 @@ from memttl.core.schedule import MARK, Job, Times, times_of
 from memttl.errors import UsageError
 
 NAMESPACE = "http://schemas.microsoft.com/windows/2004/02/mit/task"
+_LONGEST_PROGRAM = 259  # pathType of the schema; the arguments may be of any length
 _DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS = (
     "January",
@@ -34,9 +35,10 @@ def task(job: Job) -> str:
     """Give the text of the task. It names no encoding, so that it may be stored as UTF-8 or as UTF-16 with its mark.
 
     Raises:
-        UsageError: Task Scheduler cannot do it so often, or would read a path as something else.
+        UsageError: Task Scheduler cannot do it so often, or would read a path as something else, or takes none so long.
     """
     _refuse_variables(job.words)
+    _refuse_length(job.words[0])
     return f"""\
 <?xml version="1.0"?>
 <Task version="1.2" xmlns="{NAMESPACE}">
@@ -71,6 +73,15 @@ def task(job: Job) -> str:
   </Actions>
 </Task>
 """
+
+
+def _refuse_length(program: str) -> None:
+    if len(program) > _LONGEST_PROGRAM:
+        raise UsageError(
+            f"The path of this Python is {len(program)} characters long, and Task Scheduler takes no more than "
+            f"{_LONGEST_PROGRAM}; nothing was done.",
+            hint="Install memttl into a folder with a shorter path.",
+        )
 
 
 def _refuse_variables(words: tuple[str, ...]) -> None:

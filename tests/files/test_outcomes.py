@@ -47,6 +47,16 @@ def test_the_last_lines_are_kept_and_no_other(state: State) -> None:
     assert os.listdir(state.kept) == [NAME]
 
 
+def test_many_scans_do_not_push_out_the_last_prune(state: State) -> None:
+    keep_outcome(state, command="prune", code=65)
+    row = json.dumps({"time": "2026-01-01T00:00:00Z", "command": "scan", "code": 0, "message": ""})
+    with (state.kept / NAME).open("a") as f:
+        f.write(f"{row}\n" * (KEPT_LINES + 5))
+    keep_outcome(state, command="scan", code=0)
+    rows = read_outcomes(state)
+    assert (rows[0]["command"], len(rows)) == ("prune", KEPT_LINES + 1)
+
+
 def test_link_in_its_place_is_not_followed(state: State, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_bytes(b"mine")

@@ -8,7 +8,7 @@ import pytest
 from scheduling import AWKWARD, job, minutes
 
 from memttl.core.schedule import Every
-from memttl.errors import CannotCreate
+from memttl.errors import CannotCreate, UsageError
 from memttl.setup.cron import block, find_block, with_block
 
 NAME = job().name
@@ -21,13 +21,35 @@ def line(**how: object) -> str:
     return found
 
 
-@pytest.mark.parametrize("name", AWKWARD)
-def test_path_of_any_spelling_reaches_the_program(name: str) -> None:
+def as_a_cron_reads(command: str, undone: str) -> str:
+    """What the shell gets of a command: `undone` are the characters before which this cron removes a backslash."""
+    found, rest = "", command
+    while rest:
+        if rest[0] == "\\" and rest[1:2] in [*undone]:
+            found, rest = found + rest[1], rest[2:]
+        elif rest[0] == "\\" and undone:
+            found, rest = found + rest[:2], rest[2:]
+        elif rest[0] == "%" and undone:
+            break  # the rest goes to the standard input of the command
+        else:
+            found, rest = found + rest[0], rest[1:]
+    return found
+
+
+@pytest.mark.parametrize("name", [*AWKWARD, "a\\%b", "a\\\\b", "\\\\\\%%", "a\\", "'\\'", "%'\\"])
+@pytest.mark.parametrize("undone", ["%", "%\\", ""], ids=["cronie", "Debian", "busybox"])
+def test_path_of_any_spelling_reaches_the_program(name: str, undone: str) -> None:
     one = job(f"/srv/{name}/memory.jsonl")
     command = line(file=one.file, words=("printf", "%s", one.file)).split(" ", 5)[5]
-    assert "%" not in command.replace("\\%", "")  # cron ends the line at one
-    shell = command.replace("\\%", "%")  # which is all that cron undoes
+    shell = as_a_cron_reads(command, undone)
     assert subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout == one.file
+
+
+def test_command_as_long_as_cron_takes_it_is_written_and_a_longer_one_refused() -> None:
+    fixed = len(line(file="", words=("x", "")).split(" ", 5)[5]) - 2
+    assert line(words=("x", "y" * (998 - fixed)))
+    with pytest.raises(UsageError, match="999 bytes long"):
+        line(words=("x", "y" * (999 - fixed)))
 
 
 @pytest.mark.parametrize(
@@ -92,3 +114,41 @@ def test_crontab_whose_marks_were_edited_is_refused(broken: str) -> None:
     crontab = {"begin": rows[1:], "end": rows[:-1], "twice": rows * 2}[broken]
     with pytest.raises(CannotCreate):
         with_block("".join(crontab), NAME, "")
+
+
+THEIRS = "0 5 * * * echo theirs"
+
+
+def between(*rows: str, after: int) -> str:
+    """A crontab with rows of somebody else among ours, after so many of these."""
+    ours = block(job()).splitlines()
+    return "".join(f"{row}\n" for row in ["# top", *ours[:after], *rows, *ours[after:], "# end"])
+
+
+@pytest.mark.parametrize("after", range(1, 6))
+def test_lines_of_somebody_else_among_ours_outlive_an_update_and_a_removal(after: int) -> None:
+    crontab = between("MAILTO=me", THEIRS, "# 7 3 * * * theirs, too", after=after)
+    for lines in (block(job(every=minutes(60))), ""):
+        kept = [row for row in with_block(crontab, NAME, lines).splitlines() if row not in lines.splitlines()]
+        assert kept == ["# top", "MAILTO=me", THEIRS, "# 7 3 * * * theirs, too", "# end"]
+
+
+@pytest.mark.parametrize(("after", "is_above"), [(4, True), (5, False)])
+def test_variable_among_ours_holds_for_the_same_commands_as_before(after: int, is_above: bool) -> None:
+    rows = with_block(between("MAILTO=me", after=after), NAME, block(job())).splitlines()
+    assert (rows.index("MAILTO=me") < rows.index(line())) is is_above
+
+
+def test_command_whose_time_was_edited_is_ours() -> None:
+    crontab = block(job()).replace("7 3 * * *", "9 9 * * 1-5")
+    assert with_block(crontab, NAME, "") == ""
+
+
+def test_what_was_added_among_ours_is_no_difference() -> None:
+    assert find_block(between(THEIRS, after=5), NAME) == block(job())
+
+
+def test_lines_of_two_schedules_in_one_another_are_refused() -> None:
+    other = block(job(name="memttl-prune-other-00000000")).splitlines()
+    with pytest.raises(CannotCreate):
+        with_block(between(*other, after=5), NAME, "")

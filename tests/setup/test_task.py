@@ -94,3 +94,9 @@ def test_text_names_no_encoding_so_that_each_unicode_is_right() -> None:
 
 def test_task_bears_the_mark() -> None:
     assert is_ours(task(job()))
+
+
+def test_program_of_a_longer_path_than_the_schema_has_is_refused() -> None:
+    assert task(job(words=("C:\\" + "p" * 256, "-m")))
+    with pytest.raises(UsageError, match="260 characters"):
+        task(job(words=("C:\\" + "p" * 257, "-m")))

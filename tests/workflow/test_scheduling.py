@@ -336,6 +336,16 @@ def test_cron_gets_its_line_and_keeps_all_others(memory: Path, place: Path) -> N
     assert (place / "crontab").read_text() == "MAILTO=anna\n@daily mine\n"
 
 
+@pytest.mark.parametrize("others", [b"0 1 * * * a\r\n", b"# one\rline\n", b"# \xff\n", "# ü\u2028\x0c\x85\n".encode()])
+def test_other_lines_of_the_crontab_stay_byte_by_byte(memory: Path, place: Path, others: bytes) -> None:
+    program(place, "crontab", CRONTAB)
+    (place / "crontab").write_bytes(others)
+    outcome = installed(memory, here(place), CRON)
+    assert (place / "crontab").read_bytes() == others + outcome.files[0].content.encode()
+    removed(memory, here(place), CRON)
+    assert (place / "crontab").read_bytes() == others
+
+
 def test_first_line_makes_a_crontab(memory: Path, place: Path) -> None:
     program(place, "crontab", CRONTAB)
     outcome = installed(memory, here(place), CRON)
