@@ -71,10 +71,10 @@ def hindrance(state: State) -> str:
 def _newest(lines: Sequence[bytes]) -> list[bytes]:
     """Give the last lines of each command, in their order; what is no outcome is dropped."""
     kept: list[bytes] = []
-    counts = dict.fromkeys(COMMANDS, 0)
+    counts = dict.fromkeys((*COMMANDS, MENDED), 0)
     for line in reversed(lines):
         command = _parsed(line).get("command")
-        if command in (*COMMANDS, MENDED) and counts[command] < KEPT_LINES:
+        if command in counts and counts[command] < KEPT_LINES:
             counts[command] += 1
             kept.append(line)
     return kept[::-1]
