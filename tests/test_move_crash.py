@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 
 import pytest
-from moving import OLD, log_of, moved, pruned_in
+from moving import OLD, killed_at, log_of, moved, pruned_in
 from process import aged
-from pruning import at, pruned, settings_of, state_folder
+from pruning import pruned, settings_of, state_folder
 from strangers import leftovers
 from undoing import graph
 
@@ -23,16 +22,6 @@ OF_RUNG = {
     "exchange": [s for s in STEPS if s != "leased"],
     "replace": [s for s in STEPS if s not in ("leased", "released")],
 }
-
-
-def killed_at(path: Path, new: Path, step: str, **request: object) -> None:
-    child = os.fork()
-    if not child:
-        try:
-            moved(path, new, step=at(step, lambda: os.kill(os.getpid(), signal.SIGKILL)), **request)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), f"no step {step}"
 
 
 def whole_at_one(path: Path, new: Path, data: bytes) -> bool:

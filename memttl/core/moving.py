@@ -16,7 +16,8 @@ class Move(NamedTuple):
     """One move. `digest` is that of the bytes that were moved, `kept` the old place of ledger, log and backups.
 
     `again`: a file had appeared at the old place after an earlier move, and what it holds is added. `archive` are the
-    archive's old and new path, equal where it stays, None where there is none.
+    archive's old and new path, equal where it stays, None where there is none. `out`: the memory is out of the old
+    place for sure, so that a file which lies there was begun anew, or replaced a link.
     """
 
     run: str
@@ -28,6 +29,7 @@ class Move(NamedTuple):
     kept: str = ""
     again: bool = False
     archive: tuple[str, str] | None = None
+    out: bool = False
 
 
 def move_line(move: Move) -> bytes:
@@ -56,6 +58,7 @@ def _move(fields: Any) -> Move:
         kept=str(fields.get("kept", "")),
         again=fields.get("again") is True,
         archive=(str(archive[0]), str(archive[1])) if archive else None,
+        out=fields.get("out") is True,
     )
 
 

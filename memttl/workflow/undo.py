@@ -133,7 +133,8 @@ def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | Non
         return run, _plan_of(state, run, request, data, asked) if can_be_undone(run) else None, warnings
     refusal: UsageError | None = None
     for run in reversed(runs):
-        if not run.removed or run.undone_by:
+        # what a recover brought in another program had removed on purpose: that comes back by its name alone
+        if not run.removed or run.undone_by or run.command in ("recover", "move"):
             continue
         try:
             plan = _plan_of(state, run, request, data, asked)
