@@ -12,8 +12,9 @@ from pruning import pruned, settings_of, state_folder
 from strangers import leftovers
 from undoing import graph
 
-from memttl.errors import TryAgain
+from memttl.errors import NoMemoryFile, TryAgain
 from memttl.files.moving_carry import STEPS
+from memttl.workflow.doctor import doctor
 from memttl.workflow.scan import scan
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
@@ -70,3 +71,32 @@ def test_an_archive_is_carried_by_the_next_move_where_one_was_killed(tmp_path: P
     assert os.listdir(path.parent) == []
     assert OLD.encode() in archived
     assert state_folder(new).is_dir()
+
+
+@pytest.mark.parametrize("step", ["state copied", "new file in place"])
+def test_where_the_new_place_is_gone_after_a_kill_the_way_out_is_told_and_works(tmp_path: Path, step: str) -> None:
+    path, new = pruned_in(tmp_path / "old"), tmp_path / "disk" / "m.jsonl"
+    data = path.read_bytes()
+    killed_at(path, new, step, link=False)
+    new.parent.rename(tmp_path / "away")
+    with pytest.raises(TryAgain) as error:
+        scan(settings_of(path))
+    words = f"`rm {state_folder(path)}/moving` gives it up"
+    assert words in error.value.hint
+    assert any(words in finding.help for finding in doctor(settings_of(path)).findings)
+    (state_folder(path) / "moving").unlink()
+    scan(settings_of(path))
+    assert path.read_bytes() == data
+
+
+def test_where_the_old_place_is_gone_after_a_kill_the_way_out_is_told_and_works(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "disk"), tmp_path / "new" / "m.jsonl"
+    data = path.read_bytes()
+    killed_at(path, new, "old file read", link=False)
+    path.parent.rename(tmp_path / "away")
+    with pytest.raises(NoMemoryFile) as error:
+        moved(path, new)
+    assert f"`rm {state_folder(new)}/moving` ends the move" in error.value.hint
+    (state_folder(new) / "moving").unlink()
+    scan(settings_of(new))
+    assert new.read_bytes() == data

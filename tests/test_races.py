@@ -329,7 +329,7 @@ def no_lease_on_the_new_version(patch: pytest.MonkeyPatch) -> None:
 
 def no_undo(patch: pytest.MonkeyPatch) -> None:
     """What came out of the memory file's place is not looked at, and leftovers are thrown away."""
-    patch.setattr(swap, "_old_one_came_out", lambda _: True)
+    patch.setattr(swap, "old_one_came_out", lambda _: True)
     no_recovery(patch)
 
 

@@ -68,6 +68,12 @@ def finish_command(move: Move) -> str:
     return f"memttl move {shlex.quote(move.target)} --file {shlex.quote(move.source)} {link}"
 
 
+def give_up_command(memory: object) -> str:
+    """Give the command that takes away the note of a move whose other place is gone for good."""
+    folder, _, name = str(memory).replace("\\", "/").rpartition("/")
+    return f"`rm {shlex.quote(f'{folder}/.memttl/{name}/{UNDER_WAY}')}`"
+
+
 def under_way_words(move: Move) -> str:
     """Say that a move is at work, or was interrupted."""
     return (

@@ -24,7 +24,7 @@ from memttl.files.moving import drop_under_way, move_under_way, note_done, note_
 from memttl.files.moving_failing import finished_by_a_further_move, undone_where_it_fails
 from memttl.files.moving_late import came_out, is_out, judge_all, remove_link, wait_for_late_writers
 from memttl.files.moving_merge import write_in
-from memttl.files.moving_place import exists, folders_for, put_in_place
+from memttl.files.moving_place import drop_placed, exists, folders_for, leads_to, put_in_place
 from memttl.files.moving_places import is_file
 from memttl.files.moving_state import copy_state, drop_state, is_unused, settle_leftovers
 from memttl.files.moving_swap import Taking
@@ -86,7 +86,7 @@ def carry(carrying: Carrying) -> Carried:
         old.step("locked")
         move = _move_of(carrying)
         with folders_for(new_state.memory, like):
-            _refuse_taken(new_state)
+            _refuse_taken(new_state, old_state.memory)
             with undone_where_it_fails(old, new_state):
                 note_under_way(old_state.beside, move, like)
                 old.step("noted at the old place")
@@ -96,9 +96,9 @@ def carry(carrying: Carrying) -> Carried:
                         return _take(carrying, old, new, _confirmed(new, move, snapshot), snapshot.data)
 
 
-def _refuse_taken(new: State) -> None:
+def _refuse_taken(new: State, old: Path) -> None:
     for path in (new.memory, new.beside, new.kept):
-        if os.path.lexists(path):
+        if os.path.lexists(path) and not (path == new.memory and leads_to(path, old)):
             raise exists(path)
 
 
@@ -112,7 +112,7 @@ def _move_of(carrying: Carrying) -> Move:
 def _place(carrying: Carrying, old: Session, new: Session, move: Move) -> Snapshot:
     """Copy state and file to the new place; nothing is taken from the old one."""
     state = carrying.new
-    if move_under_way(state.beside) is not None or os.path.lexists(state.memory):
+    if move_under_way(state.beside) is not None or is_file(state.memory):
         raise exists(state.memory)  # another move was there before us
     note_under_way(state.beside, move, new.like)
     new.step("noted at the new place")
@@ -167,6 +167,7 @@ def resume(carrying: Carrying, move: Move) -> Carried:
         base = base_of(carrying.new, move)
         if not move.digest and base != carrying.new.memory.read_bytes():
             base = None  # nobody has noted that the file there is ours
+        drop_placed(new)
         names = came_out(old)
         move = move._replace(out=move.out or is_out(carrying.old, old, names))
         taken = Taken(base or b"", bare=move.out and not move.link)
