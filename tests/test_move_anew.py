@@ -145,7 +145,9 @@ def test_an_undo_without_a_name_leaves_what_another_program_removed_on_purpose(t
     path, new = memory_in(tmp_path / "old", text_of(MEMORY)), tmp_path / "new.jsonl"
     moved(path, new, link=True, pace=NOW, step=at("old file read", lambda: replaced(path, LESS)))
     assert graph_of(new) == LESS
-    assert undo(settings_of(new), UndoRequest()).plan is None
+    done = undo(settings_of(new), UndoRequest())
+    assert done.plan is None
+    assert any("puts back what another program had removed" in warning for warning in done.warnings)
 
 
 def test_a_late_writer_that_took_an_empty_file_for_an_empty_memory_undoes_no_memory(tmp_path: Path) -> None:

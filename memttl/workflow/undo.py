@@ -134,7 +134,10 @@ def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | Non
     refusal: UsageError | None = None
     for run in reversed(runs):
         # what a recover brought in another program had removed on purpose: that comes back by its name alone
-        if not run.removed or run.undone_by or run.command in ("recover", "move"):
+        if not run.removed or run.undone_by:
+            continue
+        if run.command in ("recover", "move"):
+            warnings.append(f"`memttl undo {run.run}` puts back what another program had removed")
             continue
         try:
             plan = _plan_of(state, run, request, data, asked)
