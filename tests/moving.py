@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from process import aged
-from pruning import pruned, settings_of, state_folder
+from pruning import at, pruned, settings_of, state_folder
 from support import entity
 
 from memttl.core.move_outcome import MoveOutcome
@@ -41,6 +43,17 @@ def moved(path: Path, new: Path | str, *, step: Step = lambda _: None, **request
     environ = request.pop("environ", {})
     settings = settings_of(path, **environ)
     return move(settings, Request(str(new), environ=environ, **{"pace": QUICK, **request}), step=step)
+
+
+def killed_at(path: Path, new: Path, step: str, **request: Any) -> None:
+    """A move in a forked child that is killed at a step."""
+    child = os.fork()
+    if not child:
+        try:
+            moved(path, new, step=at(step, lambda: os.kill(os.getpid(), signal.SIGKILL)), **request)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), f"no step {step}"
 
 
 def log_of(path: Path) -> list[dict[str, Any]]:

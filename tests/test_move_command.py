@@ -322,3 +322,58 @@ def test_one_value_of_a_config_with_other_servers_is_said_to_change(tmp_path: Pa
     text = render(moved(path, new, environ=home_of(tmp_path)))
     assert f'In it change this one value:\n  mcpServers > memory > env > MEMORY_FILE_PATH: "{new}"\n' in text
     assert "Put there" not in text
+
+
+def test_a_file_is_moved_back_over_the_link_that_its_move_left(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    data = path.read_bytes()
+    moved(path, new, link=True)
+    moved(aged(new), path, link=True)
+    assert (path.is_symlink(), path.read_bytes(), os.readlink(new)) == (False, data, str(path))
+    assert findings(path) == []
+    assert settings_of(path).warnings == ()
+
+
+def test_a_file_that_replaces_the_link_at_the_last_moment_is_not_moved_over(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    moved(path, new, link=True)
+
+    def replace() -> None:
+        path.unlink()
+        path.write_bytes(b"a server's")
+
+    with pytest.raises(UsageError):
+        moved(aged(new), path, link=True, step=at("new file written", replace))
+    assert (path.read_bytes(), new.read_bytes()) == (b"a server's", WHOLE)
+
+
+def test_a_link_of_somebody_else_at_the_new_place_is_named_and_not_the_memory(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    new.symlink_to(path)
+    with pytest.raises(UsageError) as error:
+        moved(path, new)
+    assert f"Remove the link {new} (not the memory, {path})" in error.value.hint
+
+
+def test_the_link_by_which_a_file_was_named_is_told_where_it_leads_nowhere(tmp_path: Path) -> None:
+    path, new, link = memory_in(tmp_path / "old"), tmp_path / "new.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    done = moved(link, new, link=False)
+    assert any(f"ln -sfn {new} {link}" in warning for warning in done.warnings)
+
+
+def test_links_of_earlier_moves_are_told_where_they_lead_nowhere(tmp_path: Path) -> None:
+    path, second, third = pruned_in(tmp_path / "old", ARCHIVE), tmp_path / "b" / "m.jsonl", tmp_path / "c" / "m.jsonl"
+    moved(path, second, link=True)
+    done = moved(aged(second), third, link=False)
+    told = [warning for warning in done.warnings if "leads nowhere" in warning]
+    assert [f"ln -sfn {third} {path}" in told[0], f"ln -sfn {third.with_name('arch.jsonl')} " in told[1]] == [True] * 2
+
+
+def test_the_policys_own_state_folder_goes_once_it_is_empty(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new" / "m.jsonl"
+    (path.parent / "memttl.toml").write_text("[state]\ndir = 'st'\n")
+    assert memttl("prune", "--yes", "--file", path).returncode == 0
+    assert (path.parent / "st").is_dir()
+    assert memttl("move", new, "--yes", "--file", path).returncode == 0
+    assert os.listdir(path.parent) == []

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 
 import pytest
-from moving import OLD, log_of, moved, pruned_in
+from moving import OLD, killed_at, log_of, moved, pruned_in
 from process import aged
-from pruning import at, pruned, settings_of, state_folder
+from pruning import pruned, settings_of, state_folder
 from strangers import leftovers
 from undoing import graph
 
-from memttl.errors import TryAgain
+from memttl.errors import NoMemoryFile, TryAgain
 from memttl.files.moving_carry import STEPS
+from memttl.workflow.doctor import doctor
 from memttl.workflow.scan import scan
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
@@ -23,16 +23,6 @@ OF_RUNG = {
     "exchange": [s for s in STEPS if s != "leased"],
     "replace": [s for s in STEPS if s not in ("leased", "released")],
 }
-
-
-def killed_at(path: Path, new: Path, step: str, **request: object) -> None:
-    child = os.fork()
-    if not child:
-        try:
-            moved(path, new, step=at(step, lambda: os.kill(os.getpid(), signal.SIGKILL)), **request)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), f"no step {step}"
 
 
 def whole_at_one(path: Path, new: Path, data: bytes) -> bool:
@@ -81,3 +71,32 @@ def test_an_archive_is_carried_by_the_next_move_where_one_was_killed(tmp_path: P
     assert os.listdir(path.parent) == []
     assert OLD.encode() in archived
     assert state_folder(new).is_dir()
+
+
+@pytest.mark.parametrize("step", ["state copied", "new file in place"])
+def test_where_the_new_place_is_gone_after_a_kill_the_way_out_is_told_and_works(tmp_path: Path, step: str) -> None:
+    path, new = pruned_in(tmp_path / "old"), tmp_path / "disk" / "m.jsonl"
+    data = path.read_bytes()
+    killed_at(path, new, step, link=False)
+    new.parent.rename(tmp_path / "away")
+    with pytest.raises(TryAgain) as error:
+        scan(settings_of(path))
+    words = f"`rm {state_folder(path)}/moving` gives it up"
+    assert words in error.value.hint
+    assert any(words in finding.help for finding in doctor(settings_of(path)).findings)
+    (state_folder(path) / "moving").unlink()
+    scan(settings_of(path))
+    assert path.read_bytes() == data
+
+
+def test_where_the_old_place_is_gone_after_a_kill_the_way_out_is_told_and_works(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "disk"), tmp_path / "new" / "m.jsonl"
+    data = path.read_bytes()
+    killed_at(path, new, "old file read", link=False)
+    path.parent.rename(tmp_path / "away")
+    with pytest.raises(NoMemoryFile) as error:
+        moved(path, new)
+    assert f"`rm {state_folder(new)}/moving` ends the move" in error.value.hint
+    (state_folder(new) / "moving").unlink()
+    scan(settings_of(new))
+    assert new.read_bytes() == data

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from moving import log_of, moved
+from moving import killed_at, log_of, moved
 from process import FIXTURES, copy_of
 from server import RELEASES, Server
 
@@ -86,3 +86,27 @@ def test_without_a_link_a_server_begins_anew_and_all_that_it_said_can_be_added(t
     assert moved(path, new, link=False, pace=PACE).kind == "bring in"
     assert texts_in(new) == before | {"first", "second"}
     assert not path.exists()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_memory_that_a_server_begins_anew_after_a_kill_takes_nothing_away(tmp_path: Path, release: str) -> None:
+    path, new = copy_of(EXAMPLE, tmp_path), tmp_path / "elsewhere" / "memory.jsonl"
+    before = texts_in(path)
+    with Server(release, path) as server:
+        server.call("search_nodes", query="nothing")
+        killed_at(path, new, "old file gone", link=False, pace=PACE)
+        server.call("create_entities", entities=[{"name": "X", "entityType": "t", "observations": ["anew"]}])
+        moved(path, new, link=False, pace=PACE)
+    assert texts_in(new) == before | {"anew"}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_a_server_deletes_through_the_link_after_a_kill_is_gone(tmp_path: Path, release: str) -> None:
+    path, new = copy_of(EXAMPLE, tmp_path), tmp_path / "elsewhere" / "memory.jsonl"
+    before = texts_in(path)
+    with Server(release, path) as server:
+        killed_at(path, new, "watched", link=True, pace=PACE)
+        server.text("delete_entities", entityNames=["web-client"])
+        moved(path, new, link=True, pace=PACE)
+    assert texts_in(new) < before
+    assert "web-client" not in {json.loads(line).get("name") for line in new.read_text().splitlines()}

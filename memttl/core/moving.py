@@ -16,7 +16,8 @@ class Move(NamedTuple):
     """One move. `digest` is that of the bytes that were moved, `kept` the old place of ledger, log and backups.
 
     `again`: a file had appeared at the old place after an earlier move, and what it holds is added. `archive` are the
-    archive's old and new path, equal where it stays, None where there is none.
+    archive's old and new path, equal where it stays, None where there is none. `out`: the memory is out of the old
+    place for sure, so that a file which lies there was begun anew, or replaced a link.
     """
 
     run: str
@@ -28,6 +29,7 @@ class Move(NamedTuple):
     kept: str = ""
     again: bool = False
     archive: tuple[str, str] | None = None
+    out: bool = False
 
 
 def move_line(move: Move) -> bytes:
@@ -56,6 +58,7 @@ def _move(fields: Any) -> Move:
         kept=str(fields.get("kept", "")),
         again=fields.get("again") is True,
         archive=(str(archive[0]), str(archive[1])) if archive else None,
+        out=fields.get("out") is True,
     )
 
 
@@ -63,6 +66,12 @@ def finish_command(move: Move) -> str:
     """Give the command that finishes an interrupted move, or brings in what has come to the old place since."""
     link = "--link" if move.link else "--no-link"
     return f"memttl move {shlex.quote(move.target)} --file {shlex.quote(move.source)} {link}"
+
+
+def give_up_command(memory: object) -> str:
+    """Give the command that takes away the note of a move whose other place is gone for good."""
+    folder, _, name = str(memory).replace("\\", "/").rpartition("/")
+    return f"`rm {shlex.quote(f'{folder}/.memttl/{name}/{UNDER_WAY}')}`"
 
 
 def under_way_words(move: Move) -> str:

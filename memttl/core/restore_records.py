@@ -1,7 +1,7 @@
 """The differences that a restore makes into the events of the audit log: what it took out, and what it put in. Pure.
 
-They have the shapes of a prune's removals, so that `undo` can undo a restore. An entity that goes or comes as a whole
-gives an event of its line and one of each of its observations.
+They have the shapes of a prune's removals, so that `undo` can undo a restore; so do those of a merge. An entity that
+goes or comes as a whole gives an event of its line and one of each of its observations.
 """
 
 from __future__ import annotations
@@ -41,6 +41,17 @@ def restore_events(
         *_events(into, added, found.relations_added, found.lines_added),
         *(_retyped(change, run, backup) for change in found.entities if change.is_retyped),
     ]
+
+
+def merged_away_events(before: bytes, found: Differences, run: str, *, reason: str) -> list[dict[str, Any]]:
+    """Give the events of what a stranger's version took out of `before` when it was merged; without texts.
+
+    What it brought needs none: an undo leaves it where it is.
+    """
+    gone = _moved(found, is_gone=True)
+    old = standing(before, _indexes(gone), _whole(gone, found.relations_gone, found.lines_gone))
+    side = _Side("removed", old, run, reason, with_text=False)
+    return [*_events(side, gone, found.relations_gone, found.lines_gone)]
 
 
 class _Moved(NamedTuple):

@@ -20,7 +20,7 @@ from memttl.core.synced import synced_by
 from memttl.files.ladder import Rung, first_rung
 from memttl.files.leftovers import server_leftover_names
 from memttl.files.mounts import Mount, mount_of, mounted_alone
-from memttl.files.moving import move_returned, move_under_way, moves_to
+from memttl.files.moving import given_up_words, move_returned, move_under_way, moves_to
 from memttl.files.pace import DEFAULT_PACE
 from memttl.files.state import State
 
@@ -95,7 +95,8 @@ def check_moves(place: Place) -> Iterator[Finding]:
     under_way = move_under_way(place.state.beside)
     if under_way is not None:
         what, _, help_ = under_way_words(under_way).partition("; ")
-        yield Finding("error", "move-under-way", what, f"{help_}.")
+        help_ = f"{help_}.{given_up_words(place.memory, under_way)}"
+        yield Finding("error", "move-under-way", what, help_)
     for move in moves_to(place.state.beside):
         if move_returned(move):
             yield Finding("warning", "old-place-again", reappeared_words(move), reappeared_help(move))

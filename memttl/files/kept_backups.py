@@ -52,7 +52,8 @@ def kept_backups(state: State, warn: Callable[[str], None] = lambda _: None) -> 
     except MemttlError as e:
         warn(f"which command made each backup is not known: {e.message}")
     else:
-        commands = {run.run: run.command for run in runs_of(events)}
+        commands = {str(e.get("run")): "move" for e in events if e.get("event") == "moved"}
+        commands |= {run.run: run.command for run in runs_of(events)}
         needed = runs_that_need_backups(events)
         order = {run: place for place, run in enumerate(commands)}
         found.sort(key=lambda backup: (backup[0], order.get(backup[1], -1)))  # two runs within one second

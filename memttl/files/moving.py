@@ -10,7 +10,16 @@ import os
 import stat
 from pathlib import Path
 
-from memttl.core.moving import HISTORY, UNDER_WAY, Move, finish_command, move_line, read_moves, under_way_words
+from memttl.core.moving import (
+    HISTORY,
+    UNDER_WAY,
+    Move,
+    finish_command,
+    give_up_command,
+    move_line,
+    read_moves,
+    under_way_words,
+)
 from memttl.errors import MemttlError, TryAgain
 from memttl.files.backups import write_whole
 from memttl.files.state import State, read_own, sync_folder
@@ -52,7 +61,7 @@ def note_done(beside: Path, move: Move, like: os.stat_result) -> None:
     Raises:
         CannotCreate, NoPermission: it cannot be written.
     """
-    before = [m for m in moves_to(beside) if m.source != move.source]
+    before = [m for m in moves_to(beside) if m.source not in (move.source, move.target)]  # back where it was
     data = b"".join(map(move_line, (*before, move)))
     write_whole(beside / HISTORY, data, like, failure=f"The note of the move in {beside} cannot be written")
 
@@ -75,8 +84,16 @@ def refuse_moving(state: State) -> None:
     if move is not None:
         raise TryAgain(
             f"{state.memory} cannot be written: {under_way_words(move).partition(';')[0]}; nothing was done.",
-            hint=f"`{finish_command(move)}` finishes it.",
+            hint=f"`{finish_command(move)}` finishes it.{given_up_words(state.memory, move)}",
         )
+
+
+def given_up_words(memory: Path, move: Move) -> str:
+    """Say how a move is given up whose other place is gone; "" where that is there, or the memory is not here."""
+    other = Path(move.target if str(memory) == move.source else move.source)
+    if os.path.lexists(other) or other.parent.is_dir() or not os.path.isfile(memory) or memory.is_symlink():
+        return ""
+    return f" Where {other.parent} is gone for good, {give_up_command(memory)} gives it up: the whole memory lies here."
 
 
 def former_folders(state: State) -> list[Path]:

@@ -22,12 +22,13 @@ from memttl.files.folder import READ
 from memttl.files.knowledge import ledger_of
 from memttl.files.moving import drop_under_way, move_under_way, note_done, note_under_way
 from memttl.files.moving_failing import finished_by_a_further_move, undone_where_it_fails
-from memttl.files.moving_late import MOVED, judge_all, remove_link, wait_for_late_writers
-from memttl.files.moving_merge import BringIn, additions, three_ways, write_in
-from memttl.files.moving_place import exists, folders_for, put_in_place
+from memttl.files.moving_late import came_out, is_out, judge_all, remove_link, wait_for_late_writers
+from memttl.files.moving_merge import write_in
+from memttl.files.moving_place import drop_placed, exists, folders_for, leads_to, put_in_place
 from memttl.files.moving_places import is_file
 from memttl.files.moving_state import copy_state, drop_state, is_unused, settle_leftovers
-from memttl.files.moving_swap import Taken, Taking
+from memttl.files.moving_swap import Taking
+from memttl.files.moving_taken import Taken
 from memttl.files.snapshot import Snapshot
 from memttl.files.state import State, refuse_another_folder
 from memttl.files.writing import Options, Session, writing
@@ -36,7 +37,8 @@ from memttl.files.writing import Options, Session, writing
 STEPS = (
     *("locked", "noted at the old place", "noted at the new place", "state copied", "backup written"),
     *("new file written", "new file in place", "old file read", "leased", "before exchange", "exchanged"),
-    *("settled", "released", "logged", "synced", "watched", "old file gone", "carried along", "old state gone", "done"),
+    *("settled", "released", "noted as out", "logged", "synced", "watched"),
+    *("old file gone", "carried along", "old state gone", "done"),
 )
 
 
@@ -84,7 +86,7 @@ def carry(carrying: Carrying) -> Carried:
         old.step("locked")
         move = _move_of(carrying)
         with folders_for(new_state.memory, like):
-            _refuse_taken(new_state)
+            _refuse_taken(new_state, old_state.memory)
             with undone_where_it_fails(old, new_state):
                 note_under_way(old_state.beside, move, like)
                 old.step("noted at the old place")
@@ -94,9 +96,9 @@ def carry(carrying: Carrying) -> Carried:
                         return _take(carrying, old, new, _confirmed(new, move, snapshot), snapshot.data)
 
 
-def _refuse_taken(new: State) -> None:
+def _refuse_taken(new: State, old: Path) -> None:
     for path in (new.memory, new.beside, new.kept):
-        if os.path.lexists(path):
+        if os.path.lexists(path) and not (path == new.memory and leads_to(path, old)):
             raise exists(path)
 
 
@@ -110,7 +112,7 @@ def _move_of(carrying: Carrying) -> Move:
 def _place(carrying: Carrying, old: Session, new: Session, move: Move) -> Snapshot:
     """Copy state and file to the new place; nothing is taken from the old one."""
     state = carrying.new
-    if move_under_way(state.beside) is not None or os.path.lexists(state.memory):
+    if move_under_way(state.beside) is not None or is_file(state.memory):
         raise exists(state.memory)  # another move was there before us
     note_under_way(state.beside, move, new.like)
     new.step("noted at the new place")
@@ -146,10 +148,8 @@ def _backup_of(new: Session, move: Move) -> Path:
 
 def _take(carrying: Carrying, old: Session, new: Session, move: Move, base: bytes) -> Carried:
     """Take the old file away, and all that was carried."""
-    bring_in: BringIn = additions if move.again else three_ways
-    taking = Taking(old, new, move.run, base, bring_in, carrying.read, move.link, old.step)
-    taken = taking.run_it()
-    return _finish(carrying, old, new, move, taken, bring_in)
+    taking = Taking(old, new, move.run, base, move.again, carrying.read, move.link, old.step)
+    return _finish(carrying, old, new, move, taking.run_it())
 
 
 def resume(carrying: Carrying, move: Move) -> Carried:
@@ -164,19 +164,19 @@ def resume(carrying: Carrying, move: Move) -> Carried:
         writing(carrying.old, like, carrying.options, in_move=True) as old,
         writing(carrying.new, like, carrying.options, in_move=True) as new,
     ):
-        base = base_of(carrying.new, move) if move.digest else None
-        bring_in = additions if move.again or base is None else three_ways
-        names = [name for name in old.beside.names() if name.endswith(MOVED)]
-        taken = Taken(base or b"")
-        if is_file(carrying.old.memory):
-            taking = Taking(old, new, os.urandom(4).hex(), base or b"", bring_in, carrying.read, move.link, old.step)
+        base = base_of(carrying.new, move)
+        if not move.digest and base != carrying.new.memory.read_bytes():
+            base = None  # nobody has noted that the file there is ours
+        drop_placed(new)
+        names = came_out(old)
+        move = move._replace(out=move.out or is_out(carrying.old, old, names))
+        taken = Taken(base or b"", bare=move.out and not move.link)
+        if is_file(carrying.old.memory) and not taken.bare:
+            adds_only = move.again or base is None
+            taking = Taking(old, new, os.urandom(4).hex(), base or b"", adds_only, carrying.read, move.link, old.step)
             taken = taking.run_it()
-        names = [name for name in names if is_file(old.beside.path / name)]
-        for name in old.beside.names():
-            if name.endswith(MOVED) and not is_file(old.beside.path / name):
-                old.beside.unlink(name)
         taken = taken._replace(names=tuple(dict.fromkeys((*names, *taken.names))))
-        return _finish(carrying, old, new, move, taken._replace(data=base or b""), bring_in)
+        return _finish(carrying, old, new, move, taken._replace(data=base or b""))
 
 
 def bring_back(carrying: Carrying, earlier: Move) -> Carried:
@@ -195,13 +195,16 @@ def bring_back(carrying: Carrying, earlier: Move) -> Carried:
         move = _move_of(carrying)._replace(again=True, kept="")
         base = base_of(carrying.new, earlier) or b""
         snapshot = carrying.read()
-        merged = write_in(new, base, snapshot.data, additions, {"command": "move", "from": move.source})
+        merged = write_in(new, base, snapshot.data, {"command": "move", "from": move.source}, adds_only=True)
         write_backup(_backup_of(new, move), snapshot.data, new.like)
         move = move._replace(digest=snapshot.digest)
         note_under_way(carrying.old.beside, move, like)
         note_under_way(carrying.new.beside, move, like)
         with finished_by_a_further_move():
-            done = _take(carrying, old, new, move, snapshot.data)
+            if move.link:
+                done = _take(carrying, old, new, move, snapshot.data)
+            else:  # no server has to be held, and a busy one never is still
+                done = _finish(carrying, old, new, move, Taken(snapshot.data, bare=True))
     return done._replace(merged=done.merged + merged)
 
 
@@ -214,25 +217,28 @@ def base_of(new: State, move: Move) -> bytes | None:
         return None
 
 
-def _finish(carrying: Carrying, old: Session, new: Session, move: Move, taken: Taken, bring_in: BringIn) -> Carried:
+def _finish(carrying: Carrying, old: Session, new: Session, move: Move, taken: Taken) -> Carried:
     """Log the move, look at what came out again when late writers are done, and take the old place's rest away."""
+    move = move._replace(out=True)
+    note_under_way(new.state.beside, move, new.like)  # before what came out goes: it is the other witness
+    new.step("noted as out")
     _log(new, move)
     new.step("logged")
     _sync(new)
     new.step("synced")
-    known = {versions.short_digest(taken.data)}
+    known, adds_only = {versions.short_digest(taken.data)}, move.again or not taken.data
     merged = taken.merged
-    merged += judge_all(old, new, taken, bring_in, known)
+    merged += judge_all(old, new, taken, known, adds_only=adds_only)
     wait_for_late_writers(old, new)
-    merged += judge_all(old, new, taken, bring_in, known)
+    merged += judge_all(old, new, taken, known, adds_only=adds_only)
     new.step("watched")
     names = taken.names
     if not move.link:
-        gone = remove_link(old, move)
+        gone = remove_link(old, move, bare=taken.bare)
         if gone is not None:
             taken = taken._replace(names=(*names, gone))
             wait_for_late_writers(old, new)
-            merged += judge_all(old, new, taken, bring_in, known)
+            merged += judge_all(old, new, taken, known, adds_only=adds_only)
     for name in taken.names:
         old.beside.unlink(name)
     old.memory.sync()

@@ -12,6 +12,7 @@ from memttl.errors import AS_IT_WAS, Interrupted, MemttlError
 from memttl.files.moving import drop_under_way, move_under_way
 from memttl.files.moving_state import drop_state, is_unused
 from memttl.files.state import State, refusal
+from memttl.files.swap import Changed
 from memttl.files.writing import Session
 
 
@@ -40,6 +41,7 @@ def undone_where_it_fails(old: Session, new: State) -> Iterator[None]:
 def finished_by_a_further_move() -> Iterator[None]:
     """Let what fails from here on keep the notes: the file is at the new place, and the same move goes on by them."""
     hint = "Run the same `memttl move` again: it goes on from there."
+    stop = "Stop the memory server, or the client that starts it, and then run the same `memttl move` again"
     try:
         yield
     except KeyboardInterrupt:
@@ -51,7 +53,7 @@ def finished_by_a_further_move() -> Iterator[None]:
         raise _kept(error) from None
     except MemttlError as e:
         e.after_the_write()
-        e.hint = f"{e.hint} {hint}".strip()
+        e.hint = f"{stop}: it goes on from there." if isinstance(e, Changed) else f"{e.hint} {hint}".strip()
         raise _kept(e) from None
 
 

@@ -18,17 +18,15 @@ from memttl.files.backups import write_backup
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
 from memttl.files.leftovers import RESCUED
-from memttl.files.moving_merge import BringIn, write_in
+from memttl.files.moving_merge import write_in
 from memttl.files.moving_places import is_file
 from memttl.files.moving_state import has_leftovers
-from memttl.files.moving_swap import Taken
+from memttl.files.moving_taken import ADDS, MOVED, Taken
 from memttl.files.recover import recover
 from memttl.files.snapshot import read_whole
-from memttl.files.state import refusal, sync_folder
+from memttl.files.state import State, refusal, sync_folder
 from memttl.files.syscalls import take_lease
 from memttl.files.writing import Session
-
-MOVED = ".moved"  # what came out of the old place has such a name
 
 
 def wait_for_late_writers(old: Session, new: Session) -> None:
@@ -40,12 +38,17 @@ def wait_for_late_writers(old: Session, new: Session) -> None:
         time.sleep(0.01)
 
 
-def judge_all(old: Session, new: Session, taken: Taken, bring_in: BringIn, known: set[str]) -> int:
-    """Bring in what came out and is not in the new file yet; give how many versions that were."""
-    return sum(_judge(old, new, name, taken.data, bring_in, known) for name in taken.names)
+def judge_all(old: Session, new: Session, taken: Taken, known: set[str], *, adds_only: bool) -> int:
+    """Bring in what came out and is not in the new file yet; give how many versions that were.
+
+    `adds_only` holds for all of them; else the name of each tells.
+    """
+    return sum(
+        _judge(old, new, name, taken.data, known, adds_only=adds_only or name.endswith(ADDS)) for name in taken.names
+    )
 
 
-def _judge(old: Session, new: Session, name: str, base: bytes, bring_in: BringIn, known: set[str]) -> bool:
+def _judge(old: Session, new: Session, name: str, base: bytes, known: set[str], *, adds_only: bool) -> bool:
     end = time.monotonic() + old.pace.rest_s
     while True:
         data = _read_closed(old, name, end)
@@ -59,7 +62,8 @@ def _judge(old: Session, new: Session, name: str, base: bytes, bring_in: BringIn
             return False
         time.sleep(0.02)
     known.add(versions.short_digest(data))
-    return write_in(new, base, data, bring_in, {"command": "recover", "from": str(old.state.memory)})
+    begin = {"command": "recover", "from": str(old.state.memory)}
+    return write_in(new, base, data, begin, adds_only=adds_only)
 
 
 def _read_closed(old: Session, name: str, end: float) -> bytes | None:
@@ -89,9 +93,31 @@ def _rescue(old: Session, new: Session, name: str, data: bytes) -> None:
     new.warn(f"a version that cannot be read came out of {old.state.memory}; it lies in {path}")
 
 
-def remove_link(old: Session, move: Move) -> str | None:
-    """Take the link away from the old place; give the name of what else lay there by then, to be brought in."""
-    name = f"{os.urandom(4).hex()}{MOVED}"
+def came_out(old: Session) -> list[str]:
+    """Give the names of what a killed move had taken from the old place; links that had not come there yet go."""
+    found = [name for name in old.beside.names() if name.endswith(MOVED)]
+    for name in found:
+        if not is_file(old.beside.path / name):
+            old.beside.unlink(name)
+    return [name for name in found if is_file(old.beside.path / name)]
+
+
+def is_out(state: State, old: Session, names: list[str]) -> bool:
+    """Say whether the memory itself has left the old place; on the last rung it has two names for an instant."""
+    try:
+        here = state.memory.lstat()
+    except FileNotFoundError:
+        return True
+    found = [old.beside.stat(name) for name in names]
+    return any((one.st_dev, one.st_ino) != (here.st_dev, here.st_ino) for one in found)
+
+
+def remove_link(old: Session, move: Move, *, bare: bool) -> str | None:
+    """Take the link away from the old place; give the name of what else lay there by then, to be brought in.
+
+    `bare`: no link of ours stood there, so that a file was begun anew.
+    """
+    name = f"{os.urandom(4).hex()}{ADDS if bare else MOVED}"
     try:
         old.beside.replace_from(old.memory, old.state.memory.name, name)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Versions of the old file brought into the new one: three ways, or additions alone, through the whole write path.
+"""Versions of the old file brought into the new one, through the whole write path or in the one step that holds it.
 
 `moving_swap.py`, `moving_late.py` and `moving_carry.py` call it.
 """
@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
-from memttl.core.merge import is_whole, merge
+from memttl.core.bring_in import bring_in
+from memttl.core.merge import is_whole
 from memttl.files import versions
+from memttl.files.bringing_in import change_of, tell_what_stayed, tell_what_went
 from memttl.files.commit import Change
 from memttl.files.folder import READ
 from memttl.files.snapshot import Snapshot, read_settled
@@ -18,36 +19,29 @@ from memttl.files.swap import Attempt, Changed, serve_who_waits
 from memttl.files.syscalls import exchange
 from memttl.files.writing import Session
 
-BringIn = Callable[[bytes, bytes, bytes], bytes]  # base, what a stranger made of it, today's new file -> new file
 
-
-def three_ways(base: bytes, theirs: bytes, live: bytes) -> bytes:
-    """Bring in all that a stranger changed: at the old place lay the memory itself."""
-    return merge(base, theirs, live)
-
-
-def additions(base: bytes, theirs: bytes, live: bytes) -> bytes:
-    """Bring in what a stranger added, and take nothing away: a server may have begun an empty memory there."""
-    return merge(base, merge(b"", theirs, base), live)
-
-
-def write_in(new: Session, base: bytes, theirs: bytes, bring_in: BringIn, begin: dict[str, Any]) -> bool:
+def write_in(new: Session, base: bytes, theirs: bytes, begin: dict[str, Any], *, adds_only: bool) -> bool:
     """Bring a version of the old file into the new one through the whole write path; say whether that changed it.
 
     Raises:
         MemttlError: as `Session.write`.
     """
-    run = os.urandom(4).hex()
+    run, kept = os.urandom(4).hex(), False
 
     def make() -> tuple[Change, Snapshot] | None:
+        nonlocal kept
         snapshot, _ = read_settled(new.state.memory, _looks_whole, proven=True)
-        merged = bring_in(base, theirs, snapshot.data)
+        merged, kept = bring_in(base, theirs, snapshot.data, adds_only=adds_only)
         if merged == snapshot.data:
             return None
-        digests = {"file_digest": snapshot.digest, "new_digest": snapshot._replace(data=merged).digest}
-        return Change(run, merged, {**begin, **digests}, list, versions.short_digest(merged)), snapshot
+        return change_of(snapshot, merged, run, begin, versions.short_digest(theirs)), snapshot
 
-    return new.write(make) is not None
+    written = new.write(make)
+    if written is not None:
+        tell_what_went(new, written)
+    if kept:
+        tell_what_stayed(new, begin["from"])
+    return written is not None
 
 
 def _looks_whole(data: bytes) -> tuple[None, bool]:

@@ -16,8 +16,10 @@ from memttl.files import versions
 from memttl.files.folder import CREATE, READ
 from memttl.files.snapshot import Snapshot
 from memttl.files.state import refusal
+from memttl.files.syscalls import exchange
 from memttl.files.writing import Session
 
+PLACED = ".placed"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -58,7 +60,7 @@ def put_in_place(new: Session, old: Session, snapshot: Snapshot, run: str) -> No
         UsageError: something lies there by now.
         CannotCreate, NoPermission: it cannot be written, or does not hold what was written.
     """
-    name, target = f"{run}.placed", new.state.memory
+    name, target = f"{run}{PLACED}", new.state.memory
     try:
         live = old.memory.open(snapshot.path.name, READ)
         try:
@@ -74,7 +76,7 @@ def put_in_place(new: Session, old: Session, snapshot: Snapshot, run: str) -> No
         finally:
             os.close(placed)
         new.step("new file written")
-        _name_it(new, name, target.name)
+        _name_it(new, name, target.name, old.state.memory)
         new.memory.sync()
     except FileExistsError:
         raise exists(target) from None
@@ -82,6 +84,21 @@ def put_in_place(new: Session, old: Session, snapshot: Snapshot, run: str) -> No
         raise refusal(e, f"{target} cannot be made") from None
     finally:
         new.beside.unlink(name)
+
+
+def drop_placed(new: Session) -> None:
+    """Take away what a killed move left of this: a second name of the new file, or the link that it took away."""
+    for name in new.beside.names():
+        if name.endswith(PLACED):
+            new.beside.unlink(name)
+
+
+def leads_to(link: Path, memory: Path) -> bool:
+    """Say whether a link lies there, and leads straight to this file."""
+    try:
+        return os.readlink(link) == str(memory)
+    except OSError:
+        return False
 
 
 def exists(target: Path) -> UsageError:
@@ -92,8 +109,14 @@ def exists(target: Path) -> UsageError:
     )
 
 
-def _name_it(new: Session, name: str, target: str) -> None:
-    """Name the file, and fail where the name is taken; a rename would take its place."""
+def _name_it(new: Session, name: str, target: str, old: Path) -> None:
+    """Name the file, and fail where the name is taken by anything but a link to the old one.
+
+    A rename would take the place of whatever lies there.
+    """
+    if leads_to(new.state.memory, old):
+        _exchange_link(new, name, target, old)
+        return
     try:
         new.memory.link_from(new.beside, name, target)
     except OSError as e:
@@ -102,6 +125,20 @@ def _name_it(new: Session, name: str, target: str) -> None:
         # no hard links here (FAT): an empty file of our own keeps the name for an instant
         os.close(new.memory.open(target, CREATE))
         new.memory.replace_from(new.beside, name, target)
+
+
+def _exchange_link(new: Session, name: str, target: str, old: Path) -> None:
+    """Let file and link change places, since at no instant may a server find nothing; undone where it was no link."""
+    try:
+        exchange(new.beside, name, new.memory, target)
+    except OSError:
+        raise UsageError(
+            f"The link {new.state.memory} cannot be replaced in one step here; nothing was moved.",
+            hint=f"Stop the clients that name it, remove the link (not the memory, {old}), and run the same command.",
+        ) from None
+    if not leads_to(new.beside.path / name, old):
+        exchange(new.beside, name, new.memory, target)
+        raise FileExistsError
 
 
 def _lost_attributes(live: int, placed: int, target: Path) -> list[str]:

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from memttl.core.look import look_at
 from memttl.core.move_outcome import Kind
-from memttl.core.moving import Move, finish_command
+from memttl.core.moving import Move, finish_command, give_up_command
 from memttl.core.plan import refuse_unsound
 from memttl.errors import NoMemoryFile, NoPermission, TryAgain, UsageError
 from memttl.files.archive_mark import archive_of
 from memttl.files.moving import move_returned, move_under_way, moves_to
-from memttl.files.moving_place import exists
+from memttl.files.moving_place import exists, leads_to
 from memttl.files.snapshot import Snapshot, read_settled, refuse_read_only
 from memttl.files.state import FOLDER, State, state_of
 
@@ -53,7 +53,7 @@ def places_of_move(named_as: str, memory: Path, new_text: str, *, link: bool | N
             f"A move of {memory} to {mine.target} was interrupted; nothing was done.",
             hint=f"`{finish_command(mine)}` finishes it first.",
         )
-    if os.path.lexists(new):
+    if os.path.lexists(new) and not _is_own_link(memory, new):
         earlier = next((m for m in moves_to(state_of(new).beside) if m.source == str(memory)), None)
         if earlier is None or not move_returned(earlier):
             raise _taken(memory, new)
@@ -64,8 +64,20 @@ def places_of_move(named_as: str, memory: Path, new_text: str, *, link: bool | N
     return Places(memory, new, "move")
 
 
+def _is_own_link(memory: Path, new: Path) -> bool:
+    """Say whether at NEW lies a link that an earlier move left there, and that still leads to the memory file."""
+    known = any(move.source == str(new) for move in moves_to(state_of(memory).beside))
+    return known and leads_to(new, memory)
+
+
 def _under_way(old: Path, new: Path, noted: Move) -> Places:
     if is_file(new):
+        if not old.parent.is_dir():
+            raise NoMemoryFile(
+                f"A move from {old} to {new} was interrupted, and the folder {old.parent} is not there.",
+                hint="Mount or put it back, and run the same command again. Where it is gone for good, "
+                f"{give_up_command(new)} ends the move: the whole memory lies at the new place.",
+            )
         return Places(old, new, "finish", noted)
     if not is_file(old):
         raise NoMemoryFile(
@@ -89,9 +101,12 @@ def _taken(memory: Path, new: Path) -> UsageError:
     if names:
         return UsageError(f"{new} is the archive of {' and '.join(names)}; nothing was moved.", hint="Name another.")
     if new.exists() and os.path.lexists(memory) and os.path.samefile(new, memory):
-        return UsageError(
-            f"{new} is another name of {memory} itself; nothing was moved.", hint="Remove it, or name another place."
-        )
+        if new.is_symlink():
+            return UsageError(
+                f"{new} is a link to the memory itself, {memory}; nothing was moved.",
+                hint=f"Remove the link {new} (not the memory, {memory}), or name another place.",
+            )
+        return UsageError(f"{new} is another name of {memory} itself; nothing was moved.", hint="Name another place.")
     return exists(new)
 
 

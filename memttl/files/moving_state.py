@@ -137,6 +137,9 @@ def drop_state(state: State) -> None:
                     path.unlink(missing_ok=True)
             folder.rmdir()
     home = state.beside.parent
+    if state.kept != state.beside and home.parent in state.kept.parent.parents:
+        with contextlib.suppress(OSError):  # the policy's own folder beside the file; the state of others stays
+            state.kept.parent.rmdir()
     with contextlib.suppress(OSError):
         if os.listdir(home) == [".gitignore"]:
             (home / ".gitignore").unlink()

@@ -12,18 +12,18 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from memttl.core.bring_in import additions, bring_in
 from memttl.core.merge import is_whole
 from memttl.errors import NoPermission
 from memttl.files import versions
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
-from memttl.files.moving_merge import BringIn, put_newer, write_in
+from memttl.files.moving_merge import put_newer, write_in
+from memttl.files.moving_taken import ADDS, MOVED, LinkAttempt, Taken
 from memttl.files.snapshot import Snapshot, identity, read_once
 from memttl.files.state import refusal
 from memttl.files.swap import (
-    Attempt,
     Changed,
     NotCarried,
     Step,
@@ -44,31 +44,17 @@ _NO_JOURNAL = versions.Journal("", 0, "", "")
 
 
 @dataclass(slots=True)
-class _LinkAttempt(Attempt):
-    link: str = ""
-
-    @property
-    def swap_name(self) -> str:
-        return self.link
-
-
-class Taken(NamedTuple):
-    """What was taken from the old place: the bytes that were read last, names of all that came out, what was merged."""
-
-    data: bytes = b""
-    names: tuple[str, ...] = ()
-    merged: int = 0
-
-
-@dataclass(slots=True)
 class Taking:
-    """One taking away, with both sessions open. `base` is what the new file was made from."""
+    """One taking away, with both sessions open. `base` is what the new file was made from.
+
+    `adds_only`: the memory itself is out already; what lies there now takes nothing away.
+    """
 
     old: Session
     new: Session
     run: str
     base: bytes
-    bring_in: BringIn
+    adds_only: bool
     read: Callable[[], Snapshot]
     link: bool
     step: Step
@@ -88,7 +74,8 @@ class Taking:
         while True:
             self.old.wait_until_ready()
             try:
-                return Taken(self._try(), tuple(self._names), self._merged)
+                data = self._try()
+                return Taken(data, tuple(self._names), self._merged, self.old.rung is Rung.REPLACE and not self.link)
             except NotCarried as e:
                 self.old.step_down(e)
             except Changed:
@@ -111,35 +98,50 @@ class Taking:
         return snapshot.data
 
     def _bring_first(self, theirs: bytes) -> Snapshot:
-        """Bring what lies at the old place into the new file, which nobody reads there yet; give that as it is then."""
+        """Bring what lies at the old place into the new file, which nobody reads there yet; give that as it is then.
+
+        What takes something away goes the whole way, by the log and a backup.
+        """
         held = read_once(self.new.state.memory)
-        data = held.data if theirs == self.base else self.bring_in(self.base, theirs, held.data)
-        if data == held.data:
+        wanted = held.data if theirs == self.base else self._brought(theirs, held.data)
+        if wanted == held.data:
             return held
         self._merged += 1
         if self.new.rung is Rung.LEASES:
-            put_newer(self.new, self.run, held, data, leased=-1)
-        else:
-            write_in(
-                self.new, self.base, theirs, self.bring_in, {"command": "recover", "from": str(self.old.state.memory)}
-            )
+            data = additions(self.base, theirs, held.data)
+            if data != held.data:
+                put_newer(self.new, self.run, held, data, leased=-1)
+                held = read_once(self.new.state.memory)
+            if self._brought(theirs, held.data) == held.data:
+                return held
+        begin = {"command": "recover", "from": str(self.old.state.memory)}
+        write_in(self.new, self.base, theirs, begin, adds_only=self.adds_only)
         return read_once(self.new.state.memory)
 
+    def _brought(self, theirs: bytes, live: bytes) -> bytes:
+        return bring_in(self.base, theirs, live, adds_only=self.adds_only).data
+
     def _bring_out(self, base: bytes, found: Iterable[bytes], held: Snapshot, *, leased: int) -> None:
-        """Bring what came out of the old place into the new file, which is open as `leased` and held."""
+        """Add what came out of the old place to the new file, which is open as `leased` and held.
+
+        What goes by it goes later, the whole way, where it is logged.
+        """
         data = held.data
         for theirs in found:
             if theirs != base and is_whole(theirs, base):
-                made = self.bring_in(base, theirs, data)
+                made = additions(base, theirs, data)
                 self._merged += made != data
                 data = made
         if data != held.data:
             put_newer(self.new, self.run, held, data, leased=leased)
 
+    def _next_name(self) -> str:
+        self._count += 1
+        return f"{self.run}-{self._count}{ADDS if self.adds_only else MOVED}"
+
     def _next_link(self) -> str:
         """Make a link to the new file in the old state folder; what comes out of the old place will have its name."""
-        self._count += 1
-        name = f"{self.run}-{self._count}.moved"
+        name = self._next_name()
         self.old.beside.unlink(name)
         folder = self.old.beside
         try:
@@ -199,11 +201,9 @@ class Taking:
         except FileNotFoundError:
             return False
 
-    def _opened(self, snapshot: Snapshot) -> _LinkAttempt:
+    def _opened(self, snapshot: Snapshot) -> LinkAttempt:
         old, new = self.old, self.new
-        attempt = _LinkAttempt(
-            old.memory, self._name, old.beside, _NO_JOURNAL, snapshot, -1, -1, link=self._next_link()
-        )
+        attempt = LinkAttempt(old.memory, self._name, old.beside, _NO_JOURNAL, snapshot, -1, -1, link=self._next_link())
         try:
             attempt.live = old.memory.open(self._name, READ)
             flags = os.O_RDWR | (READ & ~os.O_RDONLY)
@@ -217,14 +217,14 @@ class Taking:
             raise refusal(e, f"{new.state.memory} cannot be opened") from None
         return attempt
 
-    def _check(self, attempt: _LinkAttempt, held: Snapshot) -> None:
+    def _check(self, attempt: LinkAttempt, held: Snapshot) -> None:
         check_unchanged(attempt)
         check_path(attempt)
         found = self.new.memory.stat(self.new.state.memory.name)
         if identity(found) != identity(held.stat) or not versions.holds(attempt.new, held.data):
             raise Changed(held.path)
 
-    def _collect(self, attempt: _LinkAttempt, end: float) -> None:
+    def _collect(self, attempt: LinkAttempt, end: float) -> None:
         """Wait for who had looked up the old file, or read it, before the exchange; take out what they put there."""
         settle_s = self.old.pace.settle_s
         quiet = time.monotonic() + settle_s
@@ -238,7 +238,7 @@ class Taking:
                 self._wait_written(attempt, end)
                 quiet = time.monotonic() + settle_s
             if self._is_file():
-                again = _LinkAttempt(
+                again = LinkAttempt(
                     *(self.old.memory, self._name, self.old.beside, _NO_JOURNAL, attempt.snapshot, -1, -1),
                     link=self._next_link(),
                 )
@@ -246,7 +246,7 @@ class Taking:
                 quiet = time.monotonic() + settle_s
             time.sleep(_PAUSE_S)
 
-    def _wait_written(self, attempt: _LinkAttempt, end: float) -> None:
+    def _wait_written(self, attempt: LinkAttempt, end: float) -> None:
         before = attempt.snapshot.data
         end = min(end, time.monotonic() + _WRITTEN_S)
         while time.monotonic() < end:
@@ -270,7 +270,7 @@ class Taking:
 
     def _replace(self, snapshot: Snapshot) -> None:
         """Rung C: the old file keeps a second name, then the link replaces it, or nothing does."""
-        attempt = _LinkAttempt(*(self.old.memory, self._name, self.old.beside, _NO_JOURNAL, snapshot, -1, -1), link="")
+        attempt = LinkAttempt(*(self.old.memory, self._name, self.old.beside, _NO_JOURNAL, snapshot, -1, -1), link="")
         live = self.old.memory.open(self._name, READ)
         try:
             is_same = identity(os.fstat(live)) == identity(snapshot.stat) and versions.holds(live, snapshot.data)
@@ -279,8 +279,7 @@ class Taking:
         if not is_same:
             raise Changed(snapshot.path)
         self.step("before exchange")
-        self._count += 1
-        kept = f"{self.run}-{self._count}.moved"
+        kept = self._next_name()
         if self.link:
             link = self._next_link()
             keep_old(attempt, kept)

@@ -15,10 +15,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memttl.core.merge import is_whole, merge
+from memttl.core.bring_in import bring_in
+from memttl.core.merge import is_whole
 from memttl.core.records import settings_logged
 from memttl.files import audit, versions
 from memttl.files.backups import stored_as, write_backup
+from memttl.files.bringing_in import change_of, tell_what_stayed, tell_what_went
 from memttl.files.commit import Change, timestamp
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
@@ -160,19 +162,24 @@ def _path(session: Session, name: str) -> Path:
 def _merge(session: Session, name: str, base: bytes, theirs: bytes) -> bool:
     """Bring what a stranger changed into the memory file; say whether it is there now."""
     run = os.urandom(4).hex()
-    readable = True
+    readable, kept = True, False
 
     def make() -> tuple[Change, Snapshot] | None:
-        nonlocal readable
+        nonlocal readable, kept
         snapshot, readable = read_settled(session.state.memory, _is_readable, proven=True)
-        merged = merge(base, theirs, snapshot.data) if readable else snapshot.data
+        if not readable:
+            return None
+        merged, kept = bring_in(base, theirs, snapshot.data)
         if merged == snapshot.data:
             return None
-        digests = {"file_digest": snapshot.digest, "new_digest": snapshot._replace(data=merged).digest}
-        return Change(run, merged, {"command": "recover", "from": name, **digests}, list, name), snapshot
+        return change_of(snapshot, merged, run, {"command": "recover", "from": name}, name), snapshot
 
-    if session.write(make) is not None:
+    written = session.write(make)
+    if written is not None:
         session.warn("an update that another program wrote during a swap was merged into the memory file")
+        tell_what_went(session, written)
+    if kept:
+        tell_what_stayed(session, "the memory file's place")
     if not readable:
         session.warn(f"the memory file is damaged, so the update in {_path(session, name)} was not merged into it yet")
     return readable

@@ -20,6 +20,7 @@ from memttl.files.ladder import Rung, WritePath
 from memttl.files.moving_archive import archive_step, carry_archive
 from memttl.files.moving_carry import Carried, Carrying, bring_back, carry, resume
 from memttl.files.moving_late import remove_old_link
+from memttl.files.moving_links import dangling_words, links_of
 from memttl.files.moving_places import Places, places_of_move, reader_of, refuse_state
 from memttl.files.moving_policy import carry_policy, drop_policy, policy_step
 from memttl.files.moving_state import drop_state
@@ -90,9 +91,10 @@ def move(settings: Settings, request: Request, *, ask: Ask | None = None, step: 
     planned = planned._replace(link=bool(planned.link))
     if places.kind == "remove link":
         return planned._replace(applied=remove_old_link(places.old, places.new))
+    links = links_of(places.old, Path(settings.named))
     done = _carry(places, planned, old, new, options, settings)
     note_away(done.move, request.environ)
-    return _done(planned, done)
+    return _done(planned, done, links, places.new)
 
 
 def _policy(settings: Settings, request: Request, places: Places) -> tuple[PolicyStep, Settings]:
@@ -205,7 +207,7 @@ def _carry_the_rest(planned: MoveOutcome, old: State, new: State, options: Optio
         carry_archive(planned.archive, old, new, options, session, link=bool(planned.link))
 
 
-def _done(planned: MoveOutcome, done: Carried) -> MoveOutcome:
+def _done(planned: MoveOutcome, done: Carried, links: tuple[Path, ...], new: Path) -> MoveOutcome:
     return planned._replace(
         applied=True,
         link=done.move.link,
@@ -213,5 +215,5 @@ def _done(planned: MoveOutcome, done: Carried) -> MoveOutcome:
         backup=str(done.backup) if done.backup else None,
         merged=done.merged,
         returned=done.returned,
-        warnings=tuple(dict.fromkeys((*planned.warnings, *done.warnings))),
+        warnings=tuple(dict.fromkeys((*planned.warnings, *done.warnings, *dangling_words(links, new)))),
     )

@@ -133,7 +133,11 @@ def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | Non
         return run, _plan_of(state, run, request, data, asked) if can_be_undone(run) else None, warnings
     refusal: UsageError | None = None
     for run in reversed(runs):
+        # what a recover brought in another program had removed on purpose: that comes back by its name alone
         if not run.removed or run.undone_by:
+            continue
+        if run.command in ("recover", "move"):
+            warnings.append(f"`memttl undo {run.run}` puts back what another program had removed")
             continue
         try:
             plan = _plan_of(state, run, request, data, asked)

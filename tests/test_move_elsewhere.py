@@ -1,0 +1,135 @@
+"""Moves to another file system, by root of a user's file, by an ordinary user, and with access control lists."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from moving import WHOLE, killed_at, memory_in, moved, pruned_in
+from process import aged
+from pruning import ACL, set_attribute, settings_of, state_folder
+from test_move_anew import ANEW, MEMORY, NOW, graph_of, replaced, text_of
+from test_move_command import findings
+
+from memttl.workflow.undo import Request as UndoRequest
+from memttl.workflow.undo import undo
+
+USER = 1000
+is_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, or a skip."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    try:
+        subprocess.run(["mount", "-t", "tmpfs", "memttl", folder], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("nothing can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def as_user(act: Callable[[], object]) -> int:
+    """Act as an ordinary user in a forked child; give its exit code."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.setgroups([])
+            os.setgid(USER)
+            os.setuid(USER)
+            act()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def owners(folder: Path) -> set[tuple[int, int]]:
+    found = [folder, *folder.rglob("*")]
+    return {(path.lstat().st_uid, path.lstat().st_gid) for path in found}
+
+
+@is_root
+@pytest.mark.parametrize("link", [True, False])
+def test_a_file_moves_to_another_file_system_with_all_that_is_its_own(tmp_path: Path, disk: Path, link: bool) -> None:
+    path, new = pruned_in(tmp_path / "old"), disk / "new" / "m.jsonl"
+    data = path.read_bytes()
+    moved(path, new, link=link)
+    assert (new.read_bytes(), path.is_symlink()) == (data, link)
+    assert undo(settings_of(aged(new)), UndoRequest()).applied
+    assert new.read_bytes() == WHOLE
+    assert findings(new) == []
+
+
+@is_root
+@pytest.mark.parametrize("step", ["new file in place", "exchanged", "noted as out", "old file gone", "carried along"])
+def test_a_move_to_another_file_system_killed_at_a_step_loses_nothing(tmp_path: Path, disk: Path, step: str) -> None:
+    path, new = memory_in(tmp_path / "old", text_of(MEMORY)), disk / "m.jsonl"
+    killed_at(path, new, step, link=False, pace=NOW)
+    if not path.is_file() or path.is_symlink():
+        replaced(path, ANEW)
+    moved(path, new, link=False, pace=NOW)
+    assert graph_of(new).items() >= MEMORY.items()
+    assert not os.path.lexists(path)
+
+
+@is_root
+@pytest.mark.parametrize("link", [True, False])
+def test_what_root_moves_stays_its_owners(tmp_path: Path, link: bool) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "deep" / "er" / "m.jsonl"
+    for place in (path.parent, path):
+        os.chown(place, USER, USER)
+    moved(path, new, link=link)
+    assert owners(tmp_path / "deep") == owners(tmp_path / "old") == {(USER, USER)}
+
+
+@is_root
+def test_an_ordinary_user_moves_a_file_without_leases_of_others(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "own" / "m.jsonl"
+    new.parent.mkdir()
+    for place in (path.parent, path, new.parent):
+        os.chown(place, USER, USER)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    assert as_user(lambda: moved(path, new)) == 0
+    assert (new.read_bytes(), os.path.lexists(path)) == (WHOLE, False)
+    assert owners(new.parent) == {(USER, USER)}
+
+
+@is_root
+def test_an_ordinary_user_is_refused_where_the_new_folder_is_not_his_and_nothing_is_changed(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "other" / "m.jsonl"
+    new.parent.mkdir(mode=0o755)
+    for place in (path.parent, path):
+        os.chown(place, USER, USER)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    assert as_user(lambda: moved(path, new)) == 1
+    assert (path.read_bytes(), os.listdir(new.parent)) == (WHOLE, [])
+    assert not (state_folder(path) / "moving").exists()
+
+
+def test_attributes_and_an_access_control_list_go_along(tmp_path: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
+    set_attribute(path, "user.note", b"mine")
+    set_attribute(path, "system.posix_acl_access", ACL)
+    moved(aged(path), new)
+    assert os.getxattr(new, "user.note") == b"mine"
+    assert os.getxattr(new, "system.posix_acl_access") == ACL
+
+
+@is_root
+def test_what_the_new_file_system_does_not_keep_is_told(tmp_path: Path, disk: Path) -> None:
+    path, new = memory_in(tmp_path / "old"), disk / "m.jsonl"
+    set_attribute(path, "user.note", b"mine")
+    done = moved(aged(path), new)
+    is_kept = "user.note" in os.listxattr(new)
+    assert is_kept or any("keeps no user.note" in warning for warning in done.warnings)
