@@ -1,4 +1,4 @@
-"""The first five minutes of the README, as a newcomer plays them: a client's config, a memory file, and no other step."""
+"""The first five minutes of the README, as a newcomer plays them: with a client's config, and by no other step."""
 
 from __future__ import annotations
 
