@@ -66,8 +66,8 @@ def families_of(entities: Sequence[tuple[str, str]]) -> tuple[Family, ...]:
 
 
 def is_plain(text: str) -> bool:
-    """Say whether a name can stand in a policy: not empty, no lone surrogate, no control character."""
-    return bool(text.strip()) and text.isprintable()
+    """Say whether a name can stand in a rule: not empty, no lone surrogate or control character, and no glob."""
+    return bool(text.strip()) and text.isprintable() and not set(text) & set("*?")  # a type "*" would be every type
 
 
 def is_standing(kind: str) -> bool:

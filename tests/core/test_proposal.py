@@ -179,6 +179,11 @@ def test_file_with_nothing_passing_gets_the_built_in_tiers_and_is_told_so() -> N
     assert [(r.prefixes, r.tier) for r in policy.rules] == [(r.prefixes, r.tier) for r in built_in.rules]
 
 
+def test_entity_type_that_would_be_a_glob_is_in_no_rule() -> None:
+    lines = [entity(["x"], name="Sprint 11", kind=kind) for kind in ("*", "spr?nt", "sprint")]
+    assert [family.entity_type for family in proposed(*lines).families] == [("sprint",)]
+
+
 def test_rule_by_entity_type_alone_is_only_a_comment_with_keep_last() -> None:
     proposal = proposed(entity(["Three users"], name="q1", kind="status_report"))
     text = policy_text(proposal, "UTC")
