@@ -1,5 +1,5 @@
 """The schedules of a memory file into findings: one at the place of before a move, one whose program is gone, one that
-nothing starts.
+nothing starts, one that has not run for long.
 
 `workflow/doctor.py` asks for all of them; `setup/moved.py` warns of the first kind at every run.
 """
@@ -7,9 +7,12 @@ nothing starts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+from memttl.core.failed_runs import last_run
 from memttl.core.findings import Finding, several
 from memttl.core.installed import Installed
 from memttl.core.moving import Move
@@ -30,6 +33,44 @@ def check_schedules(memory: Path, moves: Sequence[Move], here: Here) -> Iterator
         elif not one.is_enabled:
             what = f"{one.path} is written, but its timer is not enabled, so that `memttl {one.command}` never runs"
             yield Finding("warning", "schedule-not-enabled", what, _enabled(one))
+
+
+def check_silence(
+    memory: Path, outcomes: Sequence[Mapping[str, Any]], clock: datetime, here: Here
+) -> Iterator[Finding]:
+    """Find schedules of a memory file that should have run and have kept no outcome; `clock` is the machine's instant.
+
+    A kill, a program that systemd could not start and a machine without memory leave no outcome.
+    """
+    for one in installed_naming(memory, here):
+        since = last_run(outcomes, one.command)
+        begun = datetime.fromisoformat(since) if since else _written(one)
+        if begun is None or one.lacks or not one.is_enabled or clock - begun <= _patience(one):
+            continue
+        last = f"the last run that is known was on {since[:10]}" if since else "no run of it is known"
+        what = f"{one.path} is there to run `memttl {one.command}` every {one.every or 'so often'}, and {last}"
+        yield Finding("warning", "schedule-silent", what, _looked_into(one, memory))
+
+
+def _written(one: Installed) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(os.stat(one.path).st_mtime, UTC)
+    except OSError:  # a crontab has no file that everybody may look at
+        return None
+
+
+def _patience(one: Installed) -> timedelta:
+    """Give how long a schedule may be silent: thrice its interval, and two days where the machine may have been off."""
+    minutes = one.every.minutes + one.every.months * 31 * 1440 if one.every else 0
+    return max(timedelta(minutes=3 * minutes), timedelta(days=2))
+
+
+def _looked_into(one: Installed, memory: Path) -> str:
+    if one.kind == "systemd":
+        user = "" if one.system else " --user"
+        timer, journal = f"systemctl{user} status {one.name}.timer", f"journalctl{user} -u {one.name}"
+        return f"`{timer}` and `{journal}` tell what became of it{_as_root(one)}."
+    return _again(one, memory)
 
 
 def stale_words(memory: Path, moves: Sequence[Move], here: Here) -> list[str]:

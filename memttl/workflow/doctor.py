@@ -18,12 +18,13 @@ from memttl.files.checkup import Place
 from memttl.files.checkup_kept import help_by_backups, help_for_missing
 from memttl.files.knowledge import knowledge_of
 from memttl.files.moving import moves_to
+from memttl.files.outcomes import read_outcomes
 from memttl.files.snapshot import Snapshot, read_settled
 from memttl.files.state import state_of
 from memttl.settings import Settings
 from memttl.setup.here import this_installation
 from memttl.setup.moved import moved_away
-from memttl.setup.schedule_check import check_schedules
+from memttl.setup.schedule_check import check_schedules, check_silence
 
 Check = tuple[str, Callable[[], Iterable[Finding]]]
 
@@ -48,6 +49,7 @@ def doctor(settings: Settings, *, check: bool = False, environ: Mapping[str, str
         sizes, is_damaged = found.sizes, found.is_damaged
         checks = [("whether memory vanished", lambda: _vanished(settings, place, snapshot.data, found))]
     checks.append(("schedules", lambda: _schedules(place, environ)))
+    checks.append(("when schedules ran", lambda: _silence(settings, place, environ)))
     settings.progress("checking the state", 0, None)
     findings += _guarded([*_checks_of_place(place), *_checks_of_state(settings, place), *checks])
     findings = _with_backups(findings, place)
@@ -127,6 +129,11 @@ def _checks_of_state(settings: Settings, place: Place) -> list[Check]:
 
 def _schedules(place: Place, environ: Mapping[str, str]) -> Iterable[Finding]:
     return check_schedules(place.memory, moves_to(place.state.beside), this_installation(environ))
+
+
+def _silence(settings: Settings, place: Place, environ: Mapping[str, str]) -> Iterable[Finding]:
+    outcomes = read_outcomes(place.state)
+    return check_silence(place.memory, outcomes, settings.clock, this_installation(environ))
 
 
 def _policy(settings: Settings, place: Place) -> Iterable[Finding]:

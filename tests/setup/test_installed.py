@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from memttl.core.moving import Move
 from memttl.core.schedule import Every, Kind, Wish, parse_every
 from memttl.setup.here import Here
 from memttl.setup.installed import installed_for, installed_naming
-from memttl.setup.schedule_check import check_schedules, stale_words
+from memttl.setup.schedule_check import check_schedules, check_silence, stale_words
 from memttl.workflow import schedule
 
 WISHES = [
@@ -136,6 +137,36 @@ def test_timer_that_nothing_starts_is_found(memory: Path, place: Path) -> None:
     (one,) = found(memory, here(place))
     assert one.name == "schedule-not-enabled"
     assert "systemctl --user enable --now memttl-prune-" in one.help
+
+
+ROWS = [{"command": "prune", "code": 65, "time": "2026-06-01T03:00:00Z", "message": ""}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "days", "words"),
+    [
+        (ROWS, 2, ""),
+        (ROWS, 4, "the last run that is known was on 2026-06-01"),
+        ([{**ROWS[0], "command": "scan"}], 4, "no run of it is known"),
+        ([], 2, ""),
+    ],
+    ids=["in time", "too late", "of another command", "just written"],
+)
+def test_schedule_that_has_not_run_for_long_is_found(
+    memory: Path, place: Path, rows: list[dict[str, Any]], days: int, words: str
+) -> None:
+    install(memory, here(place))
+    enable(place)
+    begun = datetime(2026, 6, 1, 3, tzinfo=UTC)
+    for unit in (place / "user").glob("*.service"):
+        os.utime(unit, (begun.timestamp(), begun.timestamp()))
+    found = list(check_silence(memory, rows, begun + timedelta(days=days), here(place)))
+    assert [(f.name, words in f.message) for f in found] == ([("schedule-silent", True)] if words else [])
+
+
+def test_crontab_without_any_known_run_may_be_new(memory: Path, place: Path) -> None:
+    install(memory, here(place), WISHES[2])
+    assert list(check_silence(memory, [], datetime(2099, 1, 1, tzinfo=UTC), here(place))) == []
 
 
 @pytest.mark.parametrize("wish", WISHES, ids=str)
