@@ -14,7 +14,7 @@ from checkups import written
 from process import Terminal, aged, memttl, tree
 
 from memttl.commands.keeping import keeping
-from memttl.commands.over_files import Faces
+from memttl.commands.results import Faces
 from memttl.commands.telling import tell_failures
 from memttl.core.checkup_log import check_outcomes
 from memttl.core.failed_runs import MENDED, failures, in_order, last_run

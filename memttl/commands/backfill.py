@@ -39,7 +39,8 @@ def backfill(
 ) -> int:
     """Find when observations were first written, in old versions of the file."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.report.backfill import backfill_document, render
     from memttl.settings import Given
 

@@ -55,7 +55,8 @@ def list_(
     color: Color = None,
 ) -> int:
     """List the backups, the newest last."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.backups import list_document, render_list
     from memttl.settings import Given
     from memttl.workflow.backups import list_all
@@ -84,7 +85,8 @@ def show(
     color: Color = None,
 ) -> int:
     """Show what a backup holds."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.backups_show import render, show_document
     from memttl.settings import Given
     from memttl.workflow.backups import show_one
@@ -132,7 +134,8 @@ def diff(
     color: Color = None,
 ) -> int:
     """Tell what was added and is gone since a backup."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.backups_diff import diff_document, render_diff
     from memttl.settings import Given
     from memttl.workflow.backups import diff as run_diff
@@ -167,7 +170,8 @@ def restore(
 ) -> int:
     """Put a whole backup back, after a backup of what is there."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.report.backups_diff import render_restore, restore_document
     from memttl.settings import Given
     from memttl.workflow.restore import RestoreRequest
@@ -224,7 +228,8 @@ def prune(
 ) -> int:
     """Remove the backups that the policy lets go."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.report.backups import render_thin, thin_document
     from memttl.settings import Given
 

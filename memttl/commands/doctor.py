@@ -66,7 +66,8 @@ def doctor(
             "--dry-run, --yes and --break-hard-links belong to --repair; nothing was done.",
             hint="Without --repair the doctor only looks.",
         )
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.doctor import doctor_document, render, short
     from memttl.report.several import doctor_sums
     from memttl.settings import Given, resolve_anyway

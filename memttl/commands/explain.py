@@ -30,7 +30,8 @@ def explain(
     color: Color = None,
 ) -> int:
     """Tell why an observation stays or goes, with all that was tried."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.core.selection import Choice
     from memttl.report.explain_json import explain_document
     from memttl.settings import Given

@@ -55,7 +55,8 @@ def forget(
 ) -> int:
     """Erase a secret for good, from backups and logs too."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.report.forget import forget_document, remaining_words, render
     from memttl.settings import Given
     from memttl.workflow.forget import forget as run_forget

@@ -94,7 +94,8 @@ def _check(schedule: str | None, output_path: str | None, *, user: bool) -> None
 
 def _run(given: Given, answers: Answers, output: Output) -> int:
     from memttl.commands.init_questions import pick_file
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.init_json import init_document
     from memttl.settings import resolve_anyway
 

@@ -21,7 +21,7 @@ from memttl.memory_files import memory_files, refuse_doubt
 from memttl.settings import Given, resolve_anyway
 
 if TYPE_CHECKING:
-    from memttl.commands.over_files import Faces
+    from memttl.commands.results import Faces
 
 R = TypeVar("R")
 _INTERRUPTED = "interrupted"

@@ -56,7 +56,8 @@ def log(
                 hint=f"Write `memttl log {context.invoked_subcommand} --file PATH`.",
             )
         return ExitCode.OK
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.core.log_outcome import LogOutcome
     from memttl.report.log import render
     from memttl.report.log_json import log_document
@@ -89,7 +90,8 @@ def verify(
     color: Color = None,
 ) -> int:
     """Check that no line of the log was edited, lost or moved."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.core.log_outcome import VerifyOutcome
     from memttl.report.log import render_verified
     from memttl.report.log_json import verify_document

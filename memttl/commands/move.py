@@ -39,7 +39,8 @@ def move(
 ) -> int:
     """Take the memory file, its state and its policy to another place."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.move import move_document, render, returned_words
     from memttl.settings import Given
     from memttl.workflow.move import Request

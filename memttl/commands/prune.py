@@ -63,7 +63,8 @@ def prune(
 ) -> int:
     """Remove what has expired, with a backup and an audit log."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.files.ladder import read_write_path
     from memttl.report.documents import prune_document
     from memttl.report.several import prune_sums

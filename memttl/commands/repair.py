@@ -35,7 +35,8 @@ def repair(
         MemttlError: as the use case, of a single file.
     """
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.report.repair import render, repair_document
     from memttl.settings import Given
     from memttl.workflow.repair import Request

@@ -77,7 +77,8 @@ def report(
     color: Color = None,
 ) -> int:
     """Show what is stale, what it costs and what goes when."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.core.report import Query, check_query
     from memttl.report.report_json import report_document
     from memttl.report.several import report_sums

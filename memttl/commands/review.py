@@ -48,7 +48,8 @@ def review(
 ) -> int:
     """Go through what is due, one at a time: renew, pin, drop, skip."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.report.review_json import review_document
     from memttl.settings import Given
     from memttl.workflow.review import Request

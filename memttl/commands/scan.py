@@ -26,7 +26,8 @@ def scan(
     color: Color = None,
 ) -> int:
     """Record which observations are there, so that their age is known."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.scan import render, scan_document
     from memttl.report.several import scan_sums
     from memttl.settings import Given

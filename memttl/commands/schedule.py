@@ -80,7 +80,8 @@ def schedule(
 ) -> int:
     """Print, install or remove a timer that prunes every night, or scans."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.schedule import printed, schedule_document
     from memttl.settings import Given, resolve, resolve_anyway
 

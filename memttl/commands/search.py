@@ -38,7 +38,8 @@ def search(
     color: Color = None,
 ) -> int:
     """Search as the memory server does, without what has expired."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.core.listing import read_expire_before
     from memttl.core.search import Query, read_expired
     from memttl.report.search import search_document

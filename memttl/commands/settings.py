@@ -155,7 +155,8 @@ def renew(
 def _change(given: Given, output: Output, wish: Wish, *, dry_run: bool, yes: bool) -> int:
     """Change settings in each memory file that is meant."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.core.wish import check_wish
     from memttl.report.settings import change_document, render
     from memttl.workflow.change_settings import change_settings
@@ -195,7 +196,8 @@ def _ask(planned: ChangeOutcome, output: Output, shown: Shown) -> bool:
 
 def _list(given: Given, output: Output, choice: Choice) -> int:
     """Show what is set in each memory file that is meant."""
-    from memttl.commands.over_files import Faces, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces
     from memttl.report.settings import list_document, render_list
     from memttl.workflow.list_settings import listed_settings
 

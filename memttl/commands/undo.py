@@ -54,7 +54,8 @@ def undo(
 ) -> int:
     """Put back what a run removed, keeping all that came since."""
     from memttl.commands.doubts import changes_of
-    from memttl.commands.over_files import Faces, no_sums, over_files
+    from memttl.commands.over_files import over_files
+    from memttl.commands.results import Faces, no_sums
     from memttl.report.undo import render, undo_document
     from memttl.settings import Given
     from memttl.workflow.undo import Request
