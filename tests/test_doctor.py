@@ -308,6 +308,19 @@ def test_lower_rung_is_a_note(tmp_path: Path) -> None:
 
 
 @needs_root
+def test_home_of_another_user_hides_no_schedule_and_is_no_finding(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name in ("config/systemd/user", "state/memttl"):
+        (home / name).mkdir(parents=True)
+    home.chmod(0o700)
+    with nobodys_folder() as folder:
+        path = written(folder)
+        env = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "XDG_STATE_HOME": str(home / "state")}
+        found = found_by(memttl_as_nobody("doctor", "--json", "--file", path, env=env))
+    assert "could-not-be-checked" not in found
+
+
+@needs_root
 def test_file_of_another_user() -> None:
     with nobodys_folder() as folder:
         path = written(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from pruning import ACL, set_attribute, settings_of, state_folder
 from test_move_anew import ANEW, MEMORY, NOW, graph_of, replaced, text_of
 from test_move_command import findings
 
+from memttl.errors import ExitCode, MemttlError
 from memttl.workflow.undo import Request as UndoRequest
 from memttl.workflow.undo import undo
 
@@ -47,9 +49,19 @@ def as_user(act: Callable[[], object]) -> int:
             os.setuid(USER)
             act()
             code = 0
+        except MemttlError as e:
+            code = int(e.exit_code)
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.fixture
+def reached() -> Iterator[Path]:
+    """A folder that every user can reach: pytest's own lie in one that only root can enter."""
+    with tempfile.TemporaryDirectory(prefix="memttl-user-") as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
 
 
 def owners(folder: Path) -> set[tuple[int, int]]:
@@ -92,27 +104,23 @@ def test_what_root_moves_stays_its_owners(tmp_path: Path, link: bool) -> None:
 
 
 @is_root
-def test_an_ordinary_user_moves_a_file_without_leases_of_others(tmp_path: Path) -> None:
-    path, new = memory_in(tmp_path / "old"), tmp_path / "own" / "m.jsonl"
+def test_an_ordinary_user_moves_a_file_without_leases_of_others(reached: Path) -> None:
+    path, new = memory_in(reached / "old"), reached / "own" / "m.jsonl"
     new.parent.mkdir()
     for place in (path.parent, path, new.parent):
         os.chown(place, USER, USER)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
     assert as_user(lambda: moved(path, new)) == 0
     assert (new.read_bytes(), os.path.lexists(path)) == (WHOLE, False)
     assert owners(new.parent) == {(USER, USER)}
 
 
 @is_root
-def test_an_ordinary_user_is_refused_where_the_new_folder_is_not_his_and_nothing_is_changed(tmp_path: Path) -> None:
-    path, new = memory_in(tmp_path / "old"), tmp_path / "other" / "m.jsonl"
+def test_an_ordinary_user_is_refused_where_the_new_folder_is_not_his_and_nothing_is_changed(reached: Path) -> None:
+    path, new = memory_in(reached / "old"), reached / "other" / "m.jsonl"
     new.parent.mkdir(mode=0o755)
     for place in (path.parent, path):
         os.chown(place, USER, USER)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    assert as_user(lambda: moved(path, new)) == 1
+    assert as_user(lambda: moved(path, new)) == ExitCode.NO_PERMISSION
     assert (path.read_bytes(), os.listdir(new.parent)) == (WHOLE, [])
     assert not (state_folder(path) / "moving").exists()
 

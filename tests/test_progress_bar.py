@@ -79,7 +79,7 @@ def test_slow_run_shows_how_far_it_is_and_leaves_nothing_of_it(memory: Path, tmp
     (tmp_path / "gate").touch()
     lines = lines_on(terminal.end().screen)
     assert lines == lines_on(Terminal("prune", "--dry-run", "--file", memory, *NOW).end().screen)
-    assert lines[0].startswith("Tier ")
+    assert lines[0].split() == ["Age", "Why", "Text"]
 
 
 def test_question_stands_on_a_clean_line(memory: Path, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_question_stands_on_a_clean_line(memory: Path, tmp_path: Path) -> None:
     terminal.read_until("judging [")
     (tmp_path / "gate").touch()
     lines = lines_on(terminal.read_until("[y/N]: "))
-    assert lines[0].startswith("Tier ")
+    assert lines[0].split() == ["Age", "Why", "Text"]
     assert lines[-1] == f"Remove 7 observations from {memory}? [y/N]: "
     assert not [line for line in lines if "judging" in line]
     terminal.type("n\n")

@@ -49,7 +49,7 @@ def installed_naming(memory: Path, here: Here) -> list[Installed]:
     every = [
         one
         for kind, folder, system in _folders(here)
-        for path in sorted(folder.glob(f"memttl-*{_SUFFIX[kind]}"))
+        for path in _paths(folder, f"memttl-*{_SUFFIX[kind]}")
         for one in _read(kind, path, system=system)
     ]
     names = {unit_name(Memory("", memory, ()), Wish("systemd", command)) for command in ("prune", "scan")}
@@ -58,6 +58,12 @@ def installed_naming(memory: Path, here: Here) -> list[Installed]:
         for one in (*every, *_crontab(here))
         if one.name in names or str(memory) in (one.file, os.path.realpath(one.file))
     ]
+
+
+def _paths(folder: Path, pattern: str) -> list[Path]:
+    with contextlib.suppress(OSError):  # a folder that this user may not enter, where sudo kept another one's HOME
+        return sorted(folder.glob(pattern))
+    return []
 
 
 def _folders(here: Here) -> Iterator[tuple[Kind, Path, bool]]:
@@ -73,7 +79,7 @@ def _read(kind: Kind, path: Path, *, system: bool) -> Iterator[Installed]:
                 text = f.read(_MOST_BYTES).decode("utf-8", "surrogateescape")
     if not is_ours(text):
         return
-    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, plistlib.InvalidFileException):
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, plistlib.InvalidFileException):
         if kind == "systemd":
             yield from _unit(path, text, system=system)
         elif kind == "launchd":
