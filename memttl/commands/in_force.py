@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memttl.commands.options import Output, tell, warn
-from memttl.commands.printing import say
+from memttl.commands.options import Output, note, tell, warn
 from memttl.errors import NoMemoryFile, UsageError
-from memttl.report.text import visible
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.core.policy import Policy
@@ -29,7 +27,7 @@ def named_files(given: Given, output: Output) -> list[str]:
     from memttl.memory_files import memory_files
 
     try:
-        return memory_files(given, os.environ, tell=lambda text: _tell(text, output))
+        return memory_files(given, os.environ, tell=lambda text: note(text, output))
     except NoMemoryFile:
         if given.file:
             raise
@@ -38,11 +36,6 @@ def named_files(given: Given, output: Output) -> list[str]:
             raise
         warn(["which memory file is meant is not clear, so no policy beside one was read; give --file"], output)
     return []
-
-
-def _tell(text: str, output: Output) -> None:
-    if not (output.quiet or output.json):
-        say(f"memttl: {visible(text)}")
 
 
 def policy_in_force(given: Given, named: Sequence[str]) -> Policy:

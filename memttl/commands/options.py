@@ -106,6 +106,12 @@ def tell(warnings: Iterable[str]) -> None:
         say(f"warning: {visible(warning)}")
 
 
+def note(words: str, output: Output) -> None:
+    """Say on stderr what a person wants to know besides the result; the document of --json has it in its own way."""
+    if not (output.quiet or output.json):
+        say(f"memttl: {visible(words)}")
+
+
 def say_error(error: MemttlError) -> None:
     """Print an error on stderr: what was found, where, what was not done, what to do next."""
     lines = error.message.split("\n")

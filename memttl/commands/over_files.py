@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from memttl import trace
 from memttl.commands.doubts import Changes, settle
-from memttl.commands.options import Output
+from memttl.commands.options import Output, note
 from memttl.commands.printing import can_ask, say
 from memttl.commands.results import Faces, Results
 from memttl.core.progress import Progress, no_progress
@@ -82,7 +82,7 @@ def _names(given: Given, output: Output, changes: Changes) -> list[str]:
     meant = memory_files(
         given,
         os.environ,
-        tell=lambda words: _say_which(words, output),
+        tell=lambda words: note(words, output),
         doubt=lambda doubt: settle(doubt, output, changes),
     )
     names = _without_our_own(meant, given, output)
@@ -91,12 +91,6 @@ def _names(given: Given, output: Output, changes: Changes) -> list[str]:
 
         clear(names, given, os.environ)
     return names
-
-
-def _say_which(words: str, output: Output) -> None:
-    """Say which memory file was looked up; the document of --json names it as its `file`."""
-    if not (output.quiet or output.json):
-        say(f"memttl: {visible(words)}")
 
 
 def _without_our_own(names: list[str], given: Given, output: Output) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from memttl.core.installed import Installed
 from memttl.core.move_outcome import ClientStep, MoveOutcome
-from memttl.core.wording import instant_text, plural
-from memttl.report.documents import SCHEMA
+from memttl.core.wording import plural
+from memttl.report.documents import run_head
 from memttl.report.text import legible, visible
 
 LINK = (
@@ -160,12 +160,7 @@ def move_document(outcome: MoveOutcome) -> dict[str, Any]:
     """Give what a move did or would do."""
     archive = outcome.archive
     return {
-        "schema": SCHEMA,
-        "file": outcome.file,
-        "now": instant_text(outcome.now),
-        "dry_run": outcome.dry_run,
-        "applied": outcome.applied,
-        "run": outcome.run,
+        **run_head(outcome),
         "backup": outcome.backup,
         "kind": outcome.kind,
         "from": outcome.source,

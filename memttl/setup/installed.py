@@ -11,7 +11,7 @@ import plistlib
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def installed_for(memory: Path, here: Here, *, asks_crontab: bool = False) -> li
 
     `memory` has its links resolved, and need not be there any more. `asks_crontab`: the program `crontab` is run.
     """
-    names = {unit_name(Memory("", memory, ()), Wish("systemd", command)) for command in ("prune", "scan")}
+    names = _names(memory)
     found = [
         one
         for kind, folder, system in _folders(here)
@@ -44,20 +44,30 @@ def installed_for(memory: Path, here: Here, *, asks_crontab: bool = False) -> li
     return found + [one for one in (_crontab(here) if asks_crontab else ()) if one.name in names]
 
 
-def installed_naming(memory: Path, here: Here) -> list[Installed]:
-    """Give all schedules that name a memory file, by whatever path, or are named after it; `crontab` is asked, too."""
-    every = [
+def installed_here(here: Here) -> list[Installed]:
+    """Give the schedules of all memory files; the program `crontab` is run, once."""
+    found = [
         one
         for kind, folder, system in _folders(here)
         for path in _paths(folder, f"memttl-*{_SUFFIX[kind]}")
         for one in _read(kind, path, system=system)
     ]
-    names = {unit_name(Memory("", memory, ()), Wish("systemd", command)) for command in ("prune", "scan")}
-    return [
-        one
-        for one in (*every, *_crontab(here))
-        if one.name in names or str(memory) in (one.file, os.path.realpath(one.file))
-    ]
+    return [*found, *_crontab(here)]
+
+
+def naming(installed: Iterable[Installed], memory: Path) -> list[Installed]:
+    """Give those schedules that name a memory file, by whatever path, or are named after it."""
+    names = _names(memory)
+    return [one for one in installed if one.name in names or str(memory) in (one.file, os.path.realpath(one.file))]
+
+
+def installed_naming(memory: Path, here: Here) -> list[Installed]:
+    """Give all schedules that name a memory file, by whatever path, or are named after it; `crontab` is asked, too."""
+    return naming(installed_here(here), memory)
+
+
+def _names(memory: Path) -> set[str]:
+    return {unit_name(Memory("", memory, ()), Wish("systemd", command)) for command in ("prune", "scan")}
 
 
 def _paths(folder: Path, pattern: str) -> list[Path]:

@@ -17,14 +17,14 @@ from memttl.core.findings import Finding, several
 from memttl.core.installed import Installed
 from memttl.core.moving import Move
 from memttl.setup.here import Here
-from memttl.setup.installed import installed_for, installed_naming
+from memttl.setup.installed import installed_for, naming
 
 
-def check_schedules(memory: Path, moves: Sequence[Move], here: Here) -> Iterator[Finding]:
-    """Find what is amiss with the schedules of a memory file that came where it is by `moves`."""
-    own = installed_naming(memory, here)
+def check_schedules(memory: Path, moves: Sequence[Move], installed: Sequence[Installed]) -> Iterator[Finding]:
+    """Find what is amiss with the schedules of a memory file that came where it is by `moves`; of all `installed`."""
+    own = naming(installed, memory)
     for move in moves:
-        for one in () if _leads_to(move.source, memory) else installed_naming(Path(move.source), here):
+        for one in () if _leads_to(move.source, memory) else naming(installed, Path(move.source)):
             yield Finding("warning", "schedule-of-old-place", _old(one, move), f"{_mended(one, move, own)}.")
     for one in own:
         if one.lacks:
@@ -36,13 +36,13 @@ def check_schedules(memory: Path, moves: Sequence[Move], here: Here) -> Iterator
 
 
 def check_silence(
-    memory: Path, outcomes: Sequence[Mapping[str, Any]], clock: datetime, here: Here
+    memory: Path, outcomes: Sequence[Mapping[str, Any]], clock: datetime, installed: Sequence[Installed]
 ) -> Iterator[Finding]:
     """Find schedules of a memory file that should have run and have kept no outcome; `clock` is the machine's instant.
 
     A kill, a program that systemd could not start and a machine without memory leave no outcome.
     """
-    for one in installed_naming(memory, here):
+    for one in naming(installed, memory):
         since = last_run(outcomes, one.command)
         begun = datetime.fromisoformat(since) if since else _written(one)
         if begun is None or one.lacks or not one.is_enabled or clock - begun <= _patience(one):

@@ -6,11 +6,13 @@ Nothing is written, locked or leased. What cannot be looked at is a finding too.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from memttl.core.checkup import Checkup, check_bytes, mend_help
 from memttl.core.checkup_clock import check_clocks
 from memttl.core.findings import DoctorOutcome, Finding, Sizes, in_order, not_checked, of_file, several
+from memttl.core.installed import Installed
 from memttl.core.moving import away_help, away_words
 from memttl.errors import BadPolicy, MemttlError, NoMemoryFile, NoPermission, TryAgain
 from memttl.files import checkup, checkup_state
@@ -23,6 +25,7 @@ from memttl.files.snapshot import Snapshot, read_settled
 from memttl.files.state import state_of
 from memttl.settings import Settings
 from memttl.setup.here import this_installation
+from memttl.setup.installed import installed_here
 from memttl.setup.moved import moved_away
 from memttl.setup.schedule_check import check_schedules, check_silence
 
@@ -48,8 +51,9 @@ def doctor(settings: Settings, *, check: bool = False, environ: Mapping[str, str
         findings += found.findings
         sizes, is_damaged = found.sizes, found.is_damaged
         checks = [("whether memory vanished", lambda: _vanished(settings, place, snapshot.data, found))]
-    checks.append(("schedules", lambda: _schedules(place, environ)))
-    checks.append(("when schedules ran", lambda: _silence(settings, place, environ)))
+    installed = cache(lambda: installed_here(this_installation(environ)))  # two checks ask, and it runs a program
+    checks.append(("schedules", lambda: check_schedules(place.memory, moves_to(place.state.beside), installed())))
+    checks.append(("when schedules ran", lambda: _silence(settings, place, installed())))
     settings.progress("checking the state", 0, None)
     findings += _guarded([*_checks_of_place(place), *_checks_of_state(settings, place), *checks])
     findings = _with_backups(findings, place)
@@ -127,13 +131,8 @@ def _checks_of_state(settings: Settings, place: Place) -> list[Check]:
     ]
 
 
-def _schedules(place: Place, environ: Mapping[str, str]) -> Iterable[Finding]:
-    return check_schedules(place.memory, moves_to(place.state.beside), this_installation(environ))
-
-
-def _silence(settings: Settings, place: Place, environ: Mapping[str, str]) -> Iterable[Finding]:
-    outcomes = read_outcomes(place.state)
-    return check_silence(place.memory, outcomes, settings.clock, this_installation(environ))
+def _silence(settings: Settings, place: Place, installed: Sequence[Installed]) -> Iterable[Finding]:
+    return check_silence(place.memory, read_outcomes(place.state), settings.clock, installed)
 
 
 def _policy(settings: Settings, place: Place) -> Iterable[Finding]:

@@ -19,7 +19,7 @@ from memttl.core.installed import Installed
 from memttl.core.moving import Move
 from memttl.core.schedule import Every, Kind, Wish, parse_every
 from memttl.setup.here import Here
-from memttl.setup.installed import installed_for, installed_naming
+from memttl.setup.installed import installed_for, installed_here, installed_naming
 from memttl.setup.schedule_check import check_schedules, check_silence, stale_words
 from memttl.workflow import schedule
 
@@ -64,7 +64,7 @@ def enable(place: Path) -> None:
 
 
 def found(memory: Path, at: Here, *moves: Move) -> list[Finding]:
-    return list(check_schedules(memory, moves, at))
+    return list(check_schedules(memory, moves, installed_here(at)))
 
 
 def moved_to(new: Path, old: Path) -> Move:
@@ -160,13 +160,13 @@ def test_schedule_that_has_not_run_for_long_is_found(
     begun = datetime(2026, 6, 1, 3, tzinfo=UTC)
     for unit in (place / "user").glob("*.service"):
         os.utime(unit, (begun.timestamp(), begun.timestamp()))
-    found = list(check_silence(memory, rows, begun + timedelta(days=days), here(place)))
+    found = list(check_silence(memory, rows, begun + timedelta(days=days), installed_here(here(place))))
     assert [(f.name, words in f.message) for f in found] == ([("schedule-silent", True)] if words else [])
 
 
 def test_crontab_without_any_known_run_may_be_new(memory: Path, place: Path) -> None:
     install(memory, here(place), WISHES[2])
-    assert list(check_silence(memory, [], datetime(2099, 1, 1, tzinfo=UTC), here(place))) == []
+    assert list(check_silence(memory, [], datetime(2099, 1, 1, tzinfo=UTC), installed_here(here(place)))) == []
 
 
 @pytest.mark.parametrize("wish", WISHES, ids=str)
