@@ -73,7 +73,7 @@ def test_an_undo_while_the_server_is_told_more_keeps_all_of_it(tmp_path: Path, r
         teller = threading.Thread(target=tell)
         teller.start()
         codes = []
-        for _ in range(3):  # the file may not stay still for one of them
+        for _ in range(12):  # the file may not stay still for some of them
             codes.append(memttl("undo", run, "--file", path, "--yes").returncode)
             if codes[-1] == 0:
                 break
