@@ -109,6 +109,35 @@ def test_schedule_is_not_installed_where_the_history_brings_each_run_past_a_limi
     assert not (tmp_path / "config/systemd").exists()
 
 
+def test_quiet_init_says_why_the_schedule_is_refused(tmp_path: Path, home: dict[str, str]) -> None:
+    path = memory(tmp_path, *(f"[session] 2026-01-05: {number}" for number in range(60)))
+    ended = memttl("init", "--file", path, "--now", NOW, "--yes", "--schedule", "cron", "--quiet", env=home)
+    assert ended.returncode == 4
+    assert ended.stdout == ""
+    assert ended.stderr.startswith(f"memttl: {path}: 60 of 100 observations would go (60%), more than ")
+    assert ended.stderr.count("\n") == 1
+    assert (tmp_path / "memttl.toml").exists()
+
+
+@needs_git
+def test_history_is_walked_once_where_the_rules_are_not_taken(tmp_path: Path, home: dict[str, str]) -> None:
+    path = in_git(tmp_path, *NOTES[:3], "[scratch] 2026-01-05: looked")
+    (tmp_path / "bin").mkdir()
+    git = tmp_path / "bin/git"
+    git.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nPATH=/usr/bin:/bin exec git "$@"\n')
+    git.chmod(0o755)
+    terminal = at_terminal(path, "--scan", "--backfill", "--schedule", "none", env=home)
+    terminal.read_until("Take these rules?")
+    walks = (tmp_path / "calls").read_text().count(" log ")
+    assert walks
+    terminal.type("n\n")
+    screen = " ".join(terminal.read_until("Do it?").split())
+    assert "with the ages from git, would remove 3 of 44" in screen
+    assert (tmp_path / "calls").read_text().count(" log ") == walks
+    terminal.type("\x03")
+    terminal.end()
+
+
 def test_forecast_is_that_of_the_policy_that_stays(tmp_path: Path, home: dict[str, str]) -> None:
     path = memory(tmp_path, "[session] 2026-01-05: looked")
     (tmp_path / "memttl.toml").write_text('[tiers]\nsession = "never"\n')

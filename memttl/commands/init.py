@@ -96,6 +96,7 @@ def _run(given: Given, answers: Answers, output: Output) -> int:
     from memttl.commands.init_questions import pick_file
     from memttl.commands.over_files import over_files
     from memttl.commands.results import Faces
+    from memttl.report.init import short
     from memttl.report.init_json import init_document
     from memttl.settings import resolve_anyway
 
@@ -110,7 +111,7 @@ def _run(given: Given, answers: Answers, output: Output) -> int:
         given._replace(file=(named,)),
         output,
         lambda settings: _first_steps(settings, given, answers, output),
-        Faces(_code, init_document, lambda outcome: _show(outcome, answers, output)),
+        Faces(_code, init_document, lambda outcome: _show(outcome, answers, output), in_short=short),
         resolver=resolve_anyway,
     )
 

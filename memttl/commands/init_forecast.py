@@ -31,7 +31,7 @@ def first_draft(settings: Settings | None, wish: Wish, answers: Answers, now: da
     after = wish
     if planned.begun is None and not is_sound(planned):  # its ages do not begin, unless somebody said so
         after = after._replace(scan=answers.scan is True)
-    if settings is not None and is_unasked and planned.commits and is_sound(planned):
+    if settings is not None and wish.births is None and is_unasked and planned.commits and is_sound(planned):
         after = after._replace(births=_births(settings))
     return (planned, wish) if after == wish else (draft(settings, after, now), after)
 

@@ -14,10 +14,9 @@ from memttl.report.text import View, visible
 
 _SHOWN = 8
 _DIFFERENCE_SHOWN = 60
-_WHOLE = View()
 
 
-def render_look(draft: Draft, view: View = _WHOLE, *, dry_run: bool = False) -> str:
+def render_look(draft: Draft, view: View, *, dry_run: bool = False) -> str:
     """Give what the file holds, what is proposed for it, and what that would do; in a dry run the end says that."""
     parts = [_file_lines(draft), _habit_lines(draft), _proposal_lines(draft.proposal)]
     texts = [lines_of(lines, view) for lines in map(list, parts) if lines]
@@ -35,12 +34,12 @@ def render_difference(draft: Draft) -> str:
     return "".join(visible(line) + "\n" for line in (head, *shown))
 
 
-def render_steps(steps: Iterable[Step], head: str, view: View = _WHOLE) -> str:
+def render_steps(steps: Iterable[Step], head: str, view: View) -> str:
     """Give what is to be done, or was, one line each."""
     return lines_of([head, *(f"  {number}. {step.words}" for number, step in enumerate(steps, 1))], view)
 
 
-def render_end(outcome: InitOutcome, view: View = _WHOLE) -> str:
+def render_end(outcome: InitOutcome, view: View) -> str:
     """Give what was done, and what to do next; of a dry run the policy's text, and below it what it would do."""
     draft = outcome.draft
     if outcome.dry_run:
@@ -56,6 +55,14 @@ def render_end(outcome: InitOutcome, view: View = _WHOLE) -> str:
     if outcome.kept:
         lines.append(f"The policy of before lies in {outcome.kept}.")
     return lines_of([*(lines or ["All is in place already."]), *_next_lines(outcome)], view)
+
+
+def short(outcome: InitOutcome) -> str:
+    """Give one line for whoever asked for quiet: the file, and why a prune or a first look at it is refused."""
+    refused = next((step.detail for step in outcome.steps if step.detail and not step.done), ())
+    first = next(iter(outcome.draft.forecasts), None)
+    reasons = refused or (first.plan.refusals if first else ())
+    return visible(f"{outcome.draft.file}: {'; '.join(reasons)}")
 
 
 def _done_words(step: Step) -> str:

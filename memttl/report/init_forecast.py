@@ -14,7 +14,6 @@ from memttl.report.text import View, cut, fold, observation_text, visible
 
 MOST_TEXTS = 20  # up to so many are all shown unasked
 _LONGEST = 300  # characters of one text
-_PLAIN = View()
 
 
 def lines_of(lines: Iterable[str], view: View) -> str:
@@ -22,12 +21,12 @@ def lines_of(lines: Iterable[str], view: View) -> str:
     return "".join(f"{part}\n" for line in lines for part in fold(visible(line), view.width))
 
 
-def render_forecasts(draft: Draft, view: View = _PLAIN) -> str:
+def render_forecasts(draft: Draft, view: View) -> str:
     """Give what would go; of more texts than `MOST_TEXTS` at one instant the first, unless all are wanted."""
     return lines_of(_lines(draft, view), view)
 
 
-def has_more(draft: Draft, view: View = _PLAIN) -> bool:
+def has_more(draft: Draft, view: View) -> bool:
     """Say whether some texts that would go are not shown."""
     told: Texts = Counter()
     for forecast in draft.forecasts:
@@ -84,4 +83,4 @@ def _one(draft: Draft, forecast: Forecast, told: Texts, view: View) -> Iterator[
 
 
 def _fresh(forecast: Forecast, told: Texts) -> list[Verdict]:
-    return [v for v in forecast.plan.removals if not texts_of([v]) <= told]
+    return [v for v in forecast.plan.removals if not texts_of([v]).keys() <= told.keys()]
