@@ -38,6 +38,7 @@ def steps_of(
     from memttl.commands.init_questions import teller, view
     from memttl.core.first_steps import Step
     from memttl.report.init_forecast import first_run_words, render_forecasts
+    from memttl.workflow.schedule import existing_prunes
 
     steps = [] if is_kept else [Step("policy", _policy_words(planned))]
     if settings is None:
@@ -50,7 +51,7 @@ def steps_of(
     planned, is_new = draft_as_answered(planned, wish, wanted, settings, is_kept=is_kept)
     if is_new:
         teller(answers, output)("\nWith these answers:\n" + render_forecasts(planned, view(answers, output)))
-    found = () if answers.schedule == "none" else _existing(settings)
+    found = () if answers.schedule == "none" else existing_prunes(settings)
     planned = planned._replace(is_scheduled=bool(found))
     kind = _schedule_kind(planned, found, settings, answers, output)
     if kind is not None:
@@ -124,12 +125,6 @@ def _schedule_kind(
         tell(f"\nIt can be pruned every night; {first_run_words(planned)}.\n")
         told = ask_schedule(kinds_here(), _own_scheduler())
     return next((kind for kind in KINDS if kind == told), None)
-
-
-def _existing(settings: Settings) -> tuple[Installed, ...]:
-    from memttl.workflow.schedule import existing
-
-    return existing(settings)
 
 
 def _existing_words(found: Iterable[Installed], settings: Settings) -> Iterator[str]:
@@ -233,8 +228,8 @@ def _scheduled(step: Step, settings: Settings, planned: Draft, answers: Answers)
     from memttl.workflow.schedule import install
 
     assert step.kind is not None
-    others = [one for one in _existing(settings) if one.kind != step.kind]
     outcome = install(settings, Wish(step.kind, policy=planned.target if answers.output else None))
+    others = [one for one in outcome.others if one.command == "prune" and one.kind != step.kind]
     files = [f"wrote {f.path}" for f in outcome.files if f.change in ("new", "changed")]
     run = []
     if outcome.to_run:

@@ -124,15 +124,18 @@ def _ask(planned: PruneOutcome, output: Output, shown: Shown) -> bool:
     count = plural(planned.plan.counts.removed, "observation")
     also = f" and {plural(len(planned.plan.lines), 'emptied line')}" if planned.plan.lines else ""
     question = f"Remove {count}{also} from {visible(planned.file)}?"
-    return ask_below(planned, output, shown, lambda on_screen: _text(planned, output, is_terminal=on_screen), question)
+    return ask_below(
+        planned, output, shown, lambda on_screen: outcome_text(planned, output, is_terminal=on_screen), question
+    )
 
 
 def _show(outcome: PruneOutcome, output: Output, shown: Shown) -> None:
     with_plan = warn_of_the_rest(outcome, output, shown)
-    put(_text(outcome, output, is_terminal=output.is_terminal, with_plan=with_plan))
+    put(outcome_text(outcome, output, is_terminal=output.is_terminal, with_plan=with_plan))
 
 
-def _text(outcome: PruneOutcome, output: Output, *, is_terminal: bool, with_plan: bool = True) -> str:
+def outcome_text(outcome: PruneOutcome, output: Output, *, is_terminal: bool, with_plan: bool = True) -> str:
+    """Give the outcome as it is printed: as a table where a person looks at a screen, else as plain lines."""
     if not is_terminal:
         from memttl.report import prune_plain
 

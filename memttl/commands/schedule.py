@@ -232,18 +232,14 @@ def _ask(planned: ScheduleOutcome, first: PruneOutcome | None, output: Output, s
 
 def _first_words(planned: ScheduleOutcome, first: PruneOutcome | None, output: Output, *, on_screen: bool) -> str:
     """Say what the first run would do."""
+    from memttl.commands.prune import outcome_text
+
     if planned.wish.command == "scan":
         return "A scan removes nothing.\n"
     if first is None:
         return "There is no memory file yet, so nothing would be removed.\n"
     first = first._replace(dry_run=False)  # what closes a dry run is said of the whole
-    if on_screen:
-        from memttl.report import prune_table  # rich: only where a person looks at a screen
-
-        return "The first run:\n\n" + prune_table.render(first, width=output.width, color=output.uses_color)
-    from memttl.report import prune_plain
-
-    return "The first run:\n\n" + prune_plain.render(first)
+    return "The first run:\n\n" + outcome_text(first, output, is_terminal=on_screen)
 
 
 def _show(result: _Result, output: Output, shown: Shown) -> None:

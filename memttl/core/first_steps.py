@@ -37,7 +37,6 @@ class Draft(NamedTuple):
 
     file: str | None
     now: datetime
-    exists: bool
     habits: Habits
     report: Report | None
     proposal: Proposal
@@ -57,6 +56,11 @@ class Draft(NamedTuple):
     is_scheduled: bool = False
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def exists(self) -> bool:
+        """True where there is a memory file, so that it was looked at."""
+        return self.report is not None
 
 
 class Step(NamedTuple):

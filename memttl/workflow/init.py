@@ -85,7 +85,7 @@ def draft(settings: Settings | None, wish: Wish, now: datetime) -> Draft:
     if existing is not None:
         refuse_newer(existing.decode("utf-8", "replace"), str(wish.target))
     seen = _nothing_seen(wish, settings)
-    exists, commits = False, 0
+    commits = 0
     begun: datetime | None = None
     warnings: tuple[str, ...] = ()
     if settings is not None:
@@ -95,7 +95,7 @@ def draft(settings: Settings | None, wish: Wish, now: datetime) -> Draft:
         if os.path.lexists(settings.memory):
             with knowledge_of(state, must_know=False) as knowledge:
                 seen = _look(settings, wish, knowledge)
-                exists, begun, commits = True, knowledge.baseline, commits_of(settings.memory)
+                begun, commits = knowledge.baseline, commits_of(settings.memory)
                 behind = clock_warning(settings.now, knowledge.newest)
                 told = () if seen.report is None else seen.report.warnings
                 warnings = (*warnings, *knowledge.warnings, *behind, *told, *unfinished(state))
@@ -103,7 +103,6 @@ def draft(settings: Settings | None, wish: Wish, now: datetime) -> Draft:
     return Draft(
         file=settings.named if settings else None,
         now=in_zone(now, read_zone(wish.timezone)),
-        exists=exists,
         habits=seen.habits,
         report=seen.report,
         proposal=seen.proposal,

@@ -63,7 +63,8 @@ def move(settings: Settings, request: Request, *, ask: Ask | None = None, step: 
     places = places_of_move(settings.named, settings.memory, request.new, link=request.link)
     options = Options(request.write_path, request.pace, step)
     if places.kind == "nothing":
-        return _outcome(settings, request, places, settings.memory, PolicyStep(), None)
+        nothing = _outcome(settings, request, places, PolicyStep(), None, (settings.memory, settings.memory))
+        return nothing._replace(warnings=settings.warnings)
     old = state_of(places.old, settings.state_elsewhere)
     told = [w for w in settings.warnings if places.kind != "finish"]
     if places.kind == "move":
@@ -74,8 +75,7 @@ def move(settings: Settings, request: Request, *, ask: Ask | None = None, step: 
     archive = places.earlier.archive if places.earlier is not None and places.kind == "finish" else None
     if places.kind == "move":
         archive = archive_step(old, settings.archive, target.archive, policy_goes=policy.kind == "taken")
-    planned = _outcome(settings, request, places, new.kept, policy, archive)
-    planned = planned._replace(state=(str(old.kept), str(new.kept)))
+    planned = _outcome(settings, request, places, policy, archive, (old.kept, new.kept))
     if places.kind in ("move", "bring in"):
         planned = _measured(planned, reader_of(places.old)())
     if places.kind == "move" and places.earlier is None:
@@ -92,7 +92,7 @@ def move(settings: Settings, request: Request, *, ask: Ask | None = None, step: 
     if places.kind == "remove link":
         return planned._replace(applied=remove_old_link(places.old, places.new))
     links = links_of(places.old, Path(settings.named))
-    done = _carry(places, planned, old, new, options, settings)
+    done = _carry(places, planned, old, new, options)
     note_away(done.move, request.environ)
     return _done(planned, done, links, places.new)
 
@@ -117,9 +117,9 @@ def _outcome(
     settings: Settings,
     request: Request,
     places: Places,
-    kept: Path,
     policy: PolicyStep,
     archive: tuple[str, str] | None,
+    kept: tuple[Path, Path],
 ) -> MoveOutcome:
     earlier = places.earlier
     link = earlier.link if earlier is not None and places.kind == "finish" else request.link
@@ -132,14 +132,13 @@ def _outcome(
         kind=places.kind,
         link=link,
         dry_run=request.dry_run,
-        state=(str(kept), str(kept)),
+        state=(str(kept[0]), str(kept[1])),
         policy=policy,
         archive=archive,
         folders=tuple(reversed(missing)),
         clients=clients_naming(places.old, places.new, request.environ),
         environment=variables_naming(places.old, request.environ),
         schedules=schedules_naming(places.old, request.environ),
-        warnings=settings.warnings if places.kind == "nothing" else (),
     )
 
 
@@ -174,9 +173,7 @@ def _warnings(new: Path, target: Settings, policy: PolicyStep) -> list[str]:
     return found + [w for w in target.policy.warnings if policy.differs]
 
 
-def _carry(
-    places: Places, planned: MoveOutcome, old: State, new: State, options: Options, settings: Settings
-) -> Carried:
+def _carry(places: Places, planned: MoveOutcome, old: State, new: State, options: Options) -> Carried:
     if places.kind == "move" and places.earlier is not None and not os.path.lexists(new.memory):
         drop_state(new)  # of our own move, killed before the file had come there
     carrying = Carrying(

@@ -139,25 +139,23 @@ def remove(
         return planned
     if ask is not None and not ask(planned):
         return planned._replace(declined=True, installed=True)
-    return _removed(planned, [target for name in names for target in targets[name]], there, here)
+    return _removed(planned, [target for name in names for target in targets[name]], there, stopping, here)
 
 
-def existing(
-    settings: Settings, command: Command = "prune", *, environ: Mapping[str, str] = os.environ, here: Here | None = None
-) -> tuple[Installed, ...]:
-    """Give the schedules of every kind that memttl has written for this file and command; none is changed."""
-    found = installed_for(settings.memory, here or this_installation(environ), asks_crontab=True)
-    return tuple(one for one in found if one.command == command)
+def existing_prunes(settings: Settings) -> tuple[Installed, ...]:
+    """Give the schedules of every kind that memttl has written to prune this file; none is changed."""
+    found = installed_for(settings.memory, this_installation(os.environ), asks_crontab=True)
+    return tuple(one for one in found if one.command == "prune")
 
 
-def default_kind(environ: Mapping[str, str] = os.environ) -> Kind:
+def default_kind() -> Kind:
     """Give the scheduler that this machine has: systemd where it runs, launchd, Task Scheduler, else cron."""
-    return placing.own_kind(this_installation(environ))
+    return placing.own_kind(this_installation(os.environ))
 
 
-def kinds_here(environ: Mapping[str, str] = os.environ) -> tuple[Kind, ...]:
+def kinds_here() -> tuple[Kind, ...]:
     """Give the schedulers that a machine of this kind can have."""
-    return placing.kinds_of(this_installation(environ))
+    return placing.kinds_of(this_installation(os.environ))
 
 
 _MISSING = (
@@ -247,12 +245,17 @@ def _started(outcome: ScheduleOutcome, here: Here) -> ScheduleOutcome:
     return outcome._replace(ran=outcome.to_run, to_run=())
 
 
-def _removed(planned: ScheduleOutcome, targets: Sequence[Target], names: Sequence[str], here: Here) -> ScheduleOutcome:
-    """Stop the schedule, then remove its files, the timer first."""
+def _removed(
+    planned: ScheduleOutcome,
+    targets: Sequence[Target],
+    names: Sequence[str],
+    stopping: Sequence[tuple[str, ...]],
+    here: Here,
+) -> ScheduleOutcome:
+    """Stop the schedule by the commands `stopping`, then remove its files, the timer first."""
     is_heard = placing.can_run(planned.wish, here)
     after = placing.stopped(planned.wish)
-    before = planned.to_run[: len(planned.to_run) - len(after)]
-    problems = [_stopped(words, here) for words in before] if is_heard else []
+    problems = [_stopped(words, here) for words in stopping] if is_heard else []
     for target, file in reversed(list(zip(targets, planned.files, strict=True))):
         if file.change == "gone":
             target.remove()
