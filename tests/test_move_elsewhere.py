@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from moving import WHOLE, killed_at, memory_in, moved, pruned_in
-from process import aged
+from process import aged, tree
 from pruning import ACL, set_attribute, settings_of, state_folder
 from test_move_anew import ANEW, MEMORY, NOW, graph_of, replaced, text_of
 from test_move_command import findings
 
-from memttl.errors import ExitCode, MemttlError
+from memttl.errors import ExitCode, MemttlError, UsageError
 from memttl.workflow.undo import Request as UndoRequest
 from memttl.workflow.undo import undo
 
@@ -123,6 +123,29 @@ def test_an_ordinary_user_is_refused_where_the_new_folder_is_not_his_and_nothing
     assert as_user(lambda: moved(path, new)) == ExitCode.NO_PERMISSION
     assert (path.read_bytes(), os.listdir(new.parent)) == (WHOLE, [])
     assert not (state_folder(path) / "moving").exists()
+
+
+@is_root
+@pytest.mark.parametrize("name", ["m.jsonl", "sub/m.jsonl"])
+@pytest.mark.parametrize("mode", [0o755, 0o555, 0o333, 0o000])
+def test_a_dry_run_ends_as_the_move_where_the_new_folder_is_closed(reached: Path, mode: int, name: str) -> None:
+    path, folder = memory_in(reached / "old"), reached / "other"
+    folder.mkdir()
+    for place in (path.parent, path, *((folder,) if mode == 0o555 else ())):
+        os.chown(place, USER, USER)
+    folder.chmod(mode)
+    is_open = mode == 0o333 and name != "m.jsonl"  # one that may not be read cannot be synced
+    code = as_user(lambda: moved(path, folder / name, dry_run=True))
+    assert code == as_user(lambda: moved(path, folder / name))
+    assert code == (0 if is_open else ExitCode.NO_PERMISSION)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_name_that_is_too_long_is_refused_before_anything_is_begun(tmp_path: Path, dry_run: bool) -> None:
+    path = memory_in(tmp_path / "old")
+    with pytest.raises(UsageError, match="too long"):
+        moved(path, tmp_path / ("m" * 300), dry_run=dry_run)
+    assert sorted(tree(tmp_path)) == [".", "old", "old/memory.jsonl"]
 
 
 def test_attributes_and_an_access_control_list_go_along(tmp_path: Path) -> None:

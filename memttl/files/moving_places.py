@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import stat
@@ -123,6 +124,24 @@ def _refuse_place(memory: Path, new: Path) -> None:
     above = next((f for f in new.parents if os.path.lexists(f)), None)
     if above is not None and not above.is_dir():
         raise UsageError(f"{above} is no folder, so nothing can lie in it; nothing was moved.", hint="Name another.")
+    _refuse_unwritable(above or new.parent, new)
+
+
+def _refuse_unwritable(folder: Path, new: Path) -> None:
+    """Refuse before anything is begun what making the file would fail at, so that a dry run says it, too."""
+    looked_into = os.R_OK if folder == new.parent else 0  # it is opened, to be synced; in one above a folder is made
+    if not os.access(folder, looked_into | os.W_OK | os.X_OK):
+        raise NoPermission(
+            f"The folder {folder} may not be written or read; nothing was moved.",
+            hint="Name another place, or run memttl as a user who may write there.",
+        )
+    try:
+        new.lstat()
+    except OSError as e:
+        if e.errno == errno.ENAMETOOLONG:
+            raise UsageError(
+                f"{new} is too long for a path here; nothing was moved.", hint="Name another place."
+            ) from None
 
 
 def target_of(new: str, source: Path) -> Path:
