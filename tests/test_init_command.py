@@ -227,6 +227,27 @@ def test_damaged_file_is_looked_at_and_no_age_is_begun(tmp_path: Path) -> None:
     assert not (tmp_path / ".memttl").exists()
 
 
+def test_damaged_file_says_that_a_prune_would_refuse_it(tmp_path: Path) -> None:
+    path = copy_of(FIXTURES / "memory/truncated-tail.jsonl", tmp_path)
+    assert "a prune refuses a damaged file: `memttl doctor --repair`" in init(path, "--yes", "--dry-run").stdout
+
+
+@pytest.mark.parametrize("option", ["--scan", "--backfill"])
+def test_ages_of_a_damaged_file_are_refused_before_the_policy_is_written(tmp_path: Path, option: str) -> None:
+    path = copy_of(FIXTURES / "memory/truncated-tail.jsonl", tmp_path)
+    before = tree(tmp_path)
+    for more in ((), ("--dry-run",)):
+        error = error_of(init(path, "--yes", option, *more, "--json"))
+        assert error["code"] == 65
+        assert "no ages can be taken" in error["message"]
+        assert tree(tmp_path) == before
+
+
+def test_folder_that_is_made_for_the_policy_is_named(tmp_path: Path) -> None:
+    ended = init(tmp_path / "typo/memory.jsonl", "--yes", "--schedule", "none")
+    assert f"and make its folder {tmp_path / 'typo'}" in ended.stdout
+
+
 @pytest.mark.parametrize("name", ["chat-log", "one-line-graph-object", "gzip"])
 def test_file_of_another_tool_is_refused(tmp_path: Path, name: str) -> None:
     path = copy_of(FIXTURES / f"memory/{name}.jsonl", tmp_path)

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from memttl.errors import ExitCode, Interrupted, MemttlError
+from memttl.errors import ExitCode, Interrupted, Malformed, MemttlError
 
 if TYPE_CHECKING:  # imported in the functions: `memttl --help` must not pay for them
     from memttl.commands.init_questions import Answers
@@ -44,6 +44,7 @@ def steps_of(
     if settings is None:
         return planned, tuple(steps)
     wanted = Wanted(_wants_scan(planned, answers), _wants_backfill(planned, answers))
+    _refuse_damaged(planned, wanted)
     if wanted.scan:
         steps.append(Step("scan", "begin the ages: record what is in the file now, in a ledger of memttl's own"))
     if wanted.backfill:
@@ -71,12 +72,27 @@ def is_refused(planned: Draft, kind: str | None) -> bool:
 def _policy_words(planned: Draft) -> str:
     if planned.before:
         return f"replace the policy {planned.target}; the old one stays beside it"
-    return f"write the policy {planned.target}"
+    folder = os.path.dirname(planned.target)
+    made = "" if os.path.isdir(folder) else f", and make its folder {folder}"
+    return f"write the policy {planned.target}{made}"
 
 
 def is_sound(planned: Draft) -> bool:
     """Say whether the file is there and whole: a damaged one is for `memttl doctor` first."""
     return planned.exists and not (planned.report and planned.report.damaged)
+
+
+def _refuse_damaged(planned: Draft, wanted: Wanted) -> None:
+    """Refuse before anything is written what the steps would refuse once the policy stands."""
+    from memttl.core.wording import plural
+
+    damaged = planned.report.damaged if planned.report else ()
+    if damaged and (wanted.scan or wanted.backfill):
+        raise Malformed(
+            f"no ages can be taken, since the memory server cannot read {plural(len(damaged), 'line')} of it, first "
+            f"line {damaged[0].line}; nothing was done.",
+            hint="`memttl doctor --repair` mends it and keeps a backup; or give --no-scan and --no-backfill.",
+        )
 
 
 def _wants_scan(planned: Draft, answers: Answers) -> bool:

@@ -54,6 +54,8 @@ def _lines(draft: Draft, view: View) -> Iterator[str]:
         told += texts_of(forecast.plan.removals)
     if draft.forecasts and draft.commits and not draft.with_history and draft.begun is None:
         yield "This does not count the ages that its git history can tell: with those, more may go, and sooner."
+    if draft.report and draft.report.damaged:
+        yield "But a prune refuses a damaged file: `memttl doctor --repair` mends it first, and keeps a backup."
 
 
 def _one(draft: Draft, forecast: Forecast, told: Texts, view: View) -> Iterator[str]:
