@@ -104,6 +104,20 @@ def test_verbose_names_all_places(tmp_path: Path) -> None:
         assert place in ended.stdout
 
 
+def test_file_that_no_client_uses_is_said_to_be_unused(home: Path) -> None:
+    config(home, home / "other.jsonl", client=".claude.json")
+    ended = run(home, "discover", "--file", "~/mine.jsonl")
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("~/mine.jsonl: no MCP client here uses it.")
+    assert "other.jsonl" not in ended.stdout
+
+
+def test_config_that_could_not_be_read_is_not_said_to_start_no_server(tmp_path: Path) -> None:
+    (tmp_path / ".claude.json").write_text('{"mcpServers": {')
+    words = " ".join(run(tmp_path, "discover").stdout.split())
+    assert "none that could be read starts a memory server" in words
+
+
 def test_file_shows_who_uses_it(home: Path) -> None:
     config(home, home / "other.jsonl", client=".claude.json")
     ended = run(home, "discover", "--file", "~/other.jsonl")

@@ -39,8 +39,11 @@ def discover(
     machine = this_machine(os.environ)
     discovery = look_around(machine)
     used, because = _used(discovery)
+    asked = list[str]()
     if given.file:
-        discovery = only_of(discovery, [Path(os.path.expanduser(name)) for name in given.file])
+        whole = discovery
+        discovery = only_of(whole, [Path(os.path.expanduser(name)) for name in given.file])
+        asked = [name for name in given.file if not only_of(whole, [Path(os.path.expanduser(name))]).found]
     document = discover_document(discovery, used=used, because=because)
     if json:
         from memttl.report.documents import to_text
@@ -50,7 +53,8 @@ def discover(
         width = output.width if output.is_terminal else WIDTH
         by_variable = is_named(Given(), os.environ)
         home = str(machine.home)
-        put(render(document, moment, home=home, width=width, verbose=verbose, by_variable=by_variable))
+        text = render(document, moment, home=home, width=width, verbose=verbose, by_variable=by_variable, asked=asked)
+        put(text)
         _tell_failures(discovery, given)
     return ExitCode.OK
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -67,11 +67,12 @@ def render(
     width: int = WIDTH,
     verbose: bool = False,
     by_variable: bool = False,
+    asked: Sequence[str] = (),
 ) -> str:
     """Give the document as text, ending with what to type next; `home` is shortened to ~ where a config is named.
 
     `by_variable`: the file that is used is named by a variable, whatever the configs say. With `verbose` it
-    tells all places where configs were looked for.
+    tells all places where configs were looked for. `asked` are the files whose users were asked for and that have none.
     """
     count = len(document["found"])
     lines = [f"{count} memory files:", ""] if count > 1 else []
@@ -82,7 +83,10 @@ def render(
         lines.append("")
     if verbose:
         lines += ["Looked for configs at:", *_places(document, home), ""]
-    lines += _closing(document, home, width, by_variable=by_variable)
+    if asked:
+        lines += [line for name in asked for line in _unused(name, document, width)]
+    else:
+        lines += _closing(document, home, width, by_variable=by_variable)
     return "".join(visible(line).rstrip() + "\n" for line in lines)
 
 
@@ -148,9 +152,10 @@ def _closing(document: dict[str, Any], home: str, width: int, *, by_variable: bo
     used, found = document["used"], document["found"]
     if not found and not used:
         there = sum(place["there"] for place in document["looked"])
+        none = "none that could be read starts" if document["unread"] else "none starts"
         words = (
             f"No memory file was found. {plural(len(document['looked']), 'place')} were looked at, where MCP clients "
-            f"keep their configs ({there} of them there; none starts a memory server), and the npx cache. "
+            f"keep their configs ({there} of them there; {none} a memory server), and the npx cache. "
             "`memttl discover --verbose` names them all. If you know the file, name it:"
         )
         return [*_plain(words, width), "  memttl report --file PATH"]
@@ -175,6 +180,12 @@ def _closing(document: dict[str, Any], home: str, width: int, *, by_variable: bo
         *_plain("Name the one that you mean with --file. Next, see what is in it:", width),
         f"  memttl report --file {shlex.quote(lying[0])}",
     ]
+
+
+def _unused(name: str, document: dict[str, Any], width: int) -> list[str]:
+    unread = ", as far as the configs can be read" if document["unread"] else ""
+    words = f"{name}: no MCP client here uses it{unread}. To see what is in it:"
+    return [*_plain(words, width), f"  memttl report --file {shlex.quote(name)}"]
 
 
 def _plain(text: str, width: int) -> list[str]:
