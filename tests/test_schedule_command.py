@@ -47,6 +47,13 @@ def test_printing_writes_nothing_and_needs_no_memory_file(tmp_path: Path, kind: 
     assert tree(tmp_path) == before
 
 
+def test_printing_for_a_missing_file_warns_and_for_a_folder_is_refused(tmp_path: Path) -> None:
+    assert "there is no memory file yet" in memttl("schedule", "cron", "--file", tmp_path / "none.jsonl").stderr
+    ended = memttl("schedule", "cron", "--file", tmp_path)
+    assert (ended.returncode, ended.stdout) == (66, "")
+    assert "is a folder" in ended.stderr
+
+
 def test_printed_list_is_one_as_it_stands(memory: Path) -> None:
     printed = memttl("schedule", "launchd", "--file", memory).stdout
     assert plistlib.loads(printed.encode())["ProgramArguments"][-2:] == ["--file", str(memory)]

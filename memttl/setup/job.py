@@ -51,6 +51,10 @@ def make_job(memory: Memory, wish: Wish, here: Here) -> Job:
         UsageError: a path cannot be written into a unit.
     """
     like = _stat(memory)
+    if memory.real.is_dir():
+        raise NoMemoryFile(
+            f"{memory.named} is a folder; nothing was done.", hint="Name the memory file itself with --file."
+        )
     file = os.path.abspath(memory.named)
     policy = ("--policy", wish.policy) if wish.policy else ()
     yes = ("--yes",) if wish.command == "prune" else ()

@@ -39,7 +39,8 @@ def show(
     job = make_job(memory, wish, here)
     pairs = zip(placing.targets_of(job.name, wish, here), placing.contents_of(job, here), strict=True)
     files = tuple(ScheduledFile(target.title, text, "shown") for target, text in pairs)
-    return ScheduleOutcome(settings.named, wish, "print", job.name, files, installed=False)
+    warnings = () if os.path.lexists(settings.memory) else (_MISSING,)
+    return ScheduleOutcome(settings.named, wish, "print", job.name, files, installed=False, warnings=warnings)
 
 
 def install(
@@ -191,7 +192,7 @@ def _passing(here: Here) -> tuple[str, ...]:
         return ()
     return (
         f"this memttl lies in a source tree ({here.checkout}): the schedule fails once that is moved or removed, and "
-        "`pipx install memttl` or `uv tool install memttl` makes one that stays",
+        "`pipx install .` or `uv tool install .` in the source tree makes one that stays",
     )
 
 
