@@ -59,7 +59,8 @@ def read_existing(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except PermissionError as e:
-        raise NoPermission(f"{path} cannot be read ({e.strerror}); nothing was done.") from None
+        hint = "Name another place with --output, or let yourself read it."
+        raise NoPermission(f"{path} cannot be read ({e.strerror}); nothing was done.", hint=hint) from None
 
 
 def _make_folders(folder: Path, like: os.stat_result | None) -> None:

@@ -224,7 +224,8 @@ def open_memory(path: Path) -> int:
             hint = "Name the memory file with --file; `memttl discover` looks for it."
             raise NoMemoryFile(f"There is no file {path}.", hint=hint) from None
         except PermissionError as e:
-            raise NoPermission(f"{path} may not be read ({e.strerror}).") from None
+            hint = "Run memttl as the file's owner, or let that user read it (`ls -l` shows whose it is)."
+            raise NoPermission(f"{path} may not be read ({e.strerror}); nothing was done.", hint=hint) from None
         except OSError as e:
             # ELOOP: it became a link a moment ago; ENXIO: a socket; ENOTDIR: a file where a folder should be
             if e.errno in (errno.ELOOP, errno.ENXIO, errno.ENOTDIR, errno.ENAMETOOLONG):
