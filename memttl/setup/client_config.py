@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memttl.core.toml_text import toml, toml_key
 from memttl.setup.clients import CLIENTS
 from memttl.setup.configs import read_config
 from memttl.setup.entries import entries, split, table_at
@@ -154,28 +155,21 @@ def _json(keys: tuple[str, ...], entry: dict[str, Any]) -> str:
 def _toml(keys: tuple[str, ...], entry: dict[str, Any]) -> str:
     tables = {name: value for name, value in entry.items() if isinstance(value, dict)}
     lines = [f"[{_dotted(keys)}]"]
-    lines += [f"{_key(name)} = {_value(value)}" for name, value in entry.items() if name not in tables]
+    lines += [f"{toml_key(name)} = {_value(value)}" for name, value in entry.items() if name not in tables]
     for name, table in tables.items():
         lines += ["", f"[{_dotted((*keys, name))}]"]
-        lines += [f"{_key(inner)} = {_value(value)}" for inner, value in table.items()]
+        lines += [f"{toml_key(inner)} = {_value(value)}" for inner, value in table.items()]
     return "\n".join(lines) + "\n"
 
 
 def _dotted(keys: tuple[str, ...]) -> str:
-    return ".".join(map(_key, keys))
-
-
-def _key(name: str) -> str:
-    is_bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-    return name if is_bare else _value(name)
+    return ".".join(map(toml_key, keys))
 
 
 def _value(value: Any) -> str:
-    """Write a value of TOML; its basic strings are those of JSON, but for the character DEL."""
+    """Write a value of TOML, also a table inside a list."""
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, (str, bool, int, float)):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value)  # a date: its ISO form is that of TOML
+        return "{ " + ", ".join(f"{toml_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
+    return toml(value)
