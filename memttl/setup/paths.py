@@ -202,10 +202,15 @@ def _default(package: Package, dist: Path | None, release: str | None, machine: 
     old = path.with_name("memory.json")
     if not package.is_original:
         return path
-    if _is_before(release, _JSONL):
+    if is_before_jsonl(release):
         return old
     # the next start of the server renames it; until then it is the memory
     return old if is_there(old) and not is_there(path) else path
+
+
+def is_before_jsonl(release: str | None) -> bool:
+    """Say whether a release is known to keep its file in memory.json, and not to rename it."""
+    return _is_before(release, _JSONL)
 
 
 def _is_before(release: str | None, other: tuple[int, ...]) -> bool:

@@ -16,7 +16,7 @@ from memttl.core.wording import plural
 from memttl.setup.found import Found, Machine, Pointer, Trouble
 from memttl.setup.look import Seen
 from memttl.setup.npm import is_there
-from memttl.setup.paths import Where
+from memttl.setup.paths import Where, is_before_jsonl
 from memttl.setup.variables import is_asked
 
 Remark = tuple[str, str]  # of `Where.odd`: its name, and the text that it is about
@@ -66,7 +66,7 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
             f"memttl report --file {shlex.quote(str(path.with_name('memory.json')))}",
         )
     is_read = path.name == "memory.json" and seen.exists and not is_there(path.with_name("memory.jsonl"))
-    if is_read and not named and not _is_old(where.release):
+    if is_read and not named and not is_before_jsonl(where.release):
         yield Trouble(
             "legacy",
             "releases from 2025.9.25 on rename it to memory.jsonl when they start",
@@ -86,10 +86,6 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
             f"it lies in a folder that {service} syncs; two machines that write it undo each other",
             "Keep it in a folder that is not synced.",
         )
-
-
-def _is_old(release: str | None) -> bool:
-    return bool(release) and (str(release).startswith(("0.", "2025.4.", "2025.8.")))
 
 
 def _of_content(path: Path, seen: Seen) -> Iterator[Trouble]:
