@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from memttl.core.installed import Installed, command_of, every_of
-from memttl.core.schedule import Every, Kind, Wish
+from memttl.core.schedule import DEFAULTS, Every, Kind
 from memttl.errors import MemttlError
 from memttl.setup.here import Here
-from memttl.setup.job import Memory, unit_name
+from memttl.setup.job import unit_name
 from memttl.setup.targets import Crontab, is_ours
 
 _MOST_BYTES = 1 << 16
@@ -67,7 +67,7 @@ def installed_naming(memory: Path, here: Here) -> list[Installed]:
 
 
 def _names(memory: Path) -> set[str]:
-    return {unit_name(Memory("", memory, ()), Wish("systemd", command)) for command in ("prune", "scan")}
+    return {unit_name(memory, command) for command in DEFAULTS}
 
 
 def _paths(folder: Path, pattern: str) -> list[Path]:
