@@ -187,7 +187,7 @@ def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iter
     modules = [*(folder for cache in caches for folder in npx_modules(cache)), *global_folders(machine)]
     for path in (dist / name for dist in servers_in(modules) for name in ("memory.jsonl", "memory.json")):
         if is_there(path) and identity(path, machine.system) not in known:
-            yield _Spot(None, Where(path, "", path.parent, release_in(path.parent)))
+            yield _Spot(None, Where(path, "", release_in(path.parent)))
 
 
 def _grouped(spots: Iterable[_Spot], system: System) -> list[list[_Spot]]:

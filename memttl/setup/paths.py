@@ -30,13 +30,12 @@ _JSONL = (2025, 9, 25)  # from here on the default is memory.jsonl, and memory.j
 class Where(NamedTuple):
     """Where a memory file lies, as far as that can be said.
 
-    `path` is None where it cannot; `text` is what the config says, "" where it names no file. `dist` is the folder of
-    the server's code, `release` what is installed there. `odd` is what is odd, by name, with the text that it is about.
+    `path` is None where it cannot; `text` is what the config says, "" where it names no file. `release` is that of the
+    server's code, None where it is not installed. `odd` is what is odd, by name, with the text that it is about.
     """
 
     path: Path | None
     text: str
-    dist: Path | None
     release: str | None
     odd: tuple[tuple[str, str], ...] = ()
 
@@ -70,9 +69,9 @@ def _where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     default = _default(package, dist, release or launch.version, machine)
     named = _named(package, launch, entry)
     if not named:
-        return Where(default, "", dist, release, () if default else (("unknown place", launch.target),))
+        return Where(default, "", release, () if default else (("unknown place", launch.target),))
     if package.is_original and _is_before(release or launch.version, _NO_VARIABLE):
-        return Where(default, named, dist, release, (("ignored", named),))
+        return Where(default, named, release, (("ignored", named),))
     return _of_text(named, package, dist, release, entry, machine)
 
 
@@ -119,15 +118,15 @@ def _of_text(
 ) -> Where:
     variable = left_in(text)
     if variable:
-        return Where(None, text, dist, release, (("variable", variable),))
+        return Where(None, text, release, (("variable", variable),))
     if is_absolute(text, machine):
-        return Where(_with_folder(Path(text), package), text, dist, release)
+        return Where(_with_folder(Path(text), package), text, release)
     base = dist if package.base == "dist" else entry.folder
     odd = ("tilde" if text.startswith("~") else "relative", text)
     if base is None:
-        return Where(None, text, dist, release, (odd,))
+        return Where(None, text, release, (odd,))
     path = base / text.replace("\\", "/") if machine.system == "windows" else base / text
-    return Where(_with_folder(_normal(path), package), text, dist, release, (odd,))
+    return Where(_with_folder(_normal(path), package), text, release, (odd,))
 
 
 def _normal(path: Path) -> Path:
@@ -224,23 +223,23 @@ def _in_container(launch: Launch, machine: Machine) -> Where:
     env = {**{k: v for f in launch.env_files for k, v in env_of_file(Path(f)).items()}, **launch.env}
     text = env.get("MEMORY_FILE_PATH", "")
     if left_in(text):
-        return Where(None, text, None, None, (("variable", left_in(text)),))
+        return Where(None, text, None, (("variable", left_in(text)),))
     inside = text if text.startswith("/") else f"{DIST}/{text or 'memory.jsonl'}"
     found = mount_of(inside, launch.mounts)
     if found is None and not text:
         inside = f"{DIST}/memory.json"  # a file of this name alone may be mounted
         found = mount_of(inside, launch.mounts)
     if found is None:
-        return Where(None, inside, None, None, (("lost in container", inside),))
+        return Where(None, inside, None, (("lost in container", inside),))
     mount, rest = found
     if mount.is_volume:
-        return Where(None, f"{inside} in the volume {mount.source}", None, None, (("volume", mount.source),))
+        return Where(None, f"{inside} in the volume {mount.source}", None, (("volume", mount.source),))
     if left_in(mount.source):
-        return Where(None, mount.source, None, None, (("variable", left_in(mount.source)),))
+        return Where(None, mount.source, None, (("variable", left_in(mount.source)),))
     if not is_absolute(mount.source, machine):
-        return Where(None, mount.source, None, None, (("relative mount", mount.source),))
+        return Where(None, mount.source, None, (("relative mount", mount.source),))
     path = Path(mount.source) / rest if rest else Path(mount.source)
     odd = () if rest else (("mounted alone", mount.source),)
     if not text and rest == "memory.jsonl" and not is_there(path) and is_there(path.with_name("memory.json")):
         path = path.with_name("memory.json")
-    return Where(path, inside, None, None, odd)
+    return Where(path, inside, None, odd)

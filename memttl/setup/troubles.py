@@ -19,8 +19,6 @@ from memttl.setup.npm import is_there
 from memttl.setup.paths import Where, is_before_jsonl
 from memttl.setup.variables import is_asked
 
-Remark = tuple[str, str]  # of `Where.odd`: its name, and the text that it is about
-
 
 def troubles_of(where: Where, seen: Seen | None, pointers: tuple[Pointer, ...], machine: Machine) -> Iterator[Trouble]:
     """Yield what is amiss with one file: how the config names it, where it lies, what is in it."""
