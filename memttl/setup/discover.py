@@ -222,12 +222,6 @@ def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
 
 def _troubles(group: list[_Spot], seen: Seen | None, machine: Machine) -> Iterator[Trouble]:
     """Yield what is amiss with one file, once each: two configs may name it by two odd paths."""
-    said = set()
-    for spot in group:
-        pointers = (spot.pointer,) if spot.pointer else ()
-        for trouble in troubles_of(spot.where, seen, pointers, machine):
-            if trouble not in said:
-                said.add(trouble)
-                yield trouble
+    yield from dict.fromkeys(t for spot in group for t in troubles_of(spot.where, seen, spot.pointer, machine))
     for config, client in dict.fromkeys((s.pointer.config, s.pointer.client) for s in group if s.pointer and s.has_bom):
         yield bom_of_config(config, client)

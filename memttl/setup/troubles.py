@@ -20,13 +20,16 @@ from memttl.setup.paths import Where, is_before_jsonl
 from memttl.setup.variables import is_asked
 
 
-def troubles_of(where: Where, seen: Seen | None, pointers: tuple[Pointer, ...], machine: Machine) -> Iterator[Trouble]:
-    """Yield what is amiss with one file: how the config names it, where it lies, what is in it."""
+def troubles_of(where: Where, seen: Seen | None, pointer: Pointer | None, machine: Machine) -> Iterator[Trouble]:
+    """Yield what is amiss with one file: how the config names it, where it lies, what is in it.
+
+    `pointer` is None where no config points at it.
+    """
     for name, text in where.odd:
-        yield _ODD[name](text, where, machine, pointers[0] if pointers else None)
+        yield _ODD[name](text, where, machine, pointer)
     if where.path is None or seen is None:
         return
-    if not pointers:
+    if pointer is None:
         yield Trouble(
             "unused",
             "no config points at it any more: the server kept it here before it was told another place, or was started "
