@@ -48,8 +48,9 @@ def discover(machine: Machine, *, counting: bool = True) -> Discovery:
     looked: list[Place] = []
     unread: list[Unread] = []
     spots: list[_Spot] = []
+    values, folders = _values(machine), _project_folders(machine)
     for client in CLIENTS:
-        for source in _sources(client, machine):
+        for source in _sources(client, machine.system, values, folders):
             config = _read(client, source, looked, unread)
             if config.values is not None:
                 spots += _spots(client, source, config, machine)
@@ -89,25 +90,24 @@ class _Spot(NamedTuple):
     has_bom: bool = False
 
 
-def _sources(client: Client, machine: Machine) -> Iterator[_Source]:
-    """Yield the places of a client's configs: the user's, then those of the folder and of what lies above it."""
+def _sources(client: Client, system: System, values: dict[str, str], folders: list[Path]) -> Iterator[_Source]:
+    """Yield the places of a client's configs: the user's (`values` has what is put in), then those in `folders`."""
     idle, own = "", set()
     for at in client.user:
-        for path in _paths(at, machine):
+        for path in _paths(at, system, values):
             own.add(path)
             yield _Source(path, at.keys or client.keys, None, idle)
             if client.shadow and is_there(path):
                 idle = client.shadow
-    for folder in _project_folders(machine):
+    for folder in folders:
         for name, keys in client.project:
             if folder / name not in own:  # in the home folder, ~/.cursor/mcp.json is the user's
                 yield _Source(folder / name, keys, folder)
 
 
-def _paths(at: At, machine: Machine) -> list[Path]:
-    if machine.system not in at.systems:
+def _paths(at: At, system: System, values: dict[str, str]) -> list[Path]:
+    if system not in at.systems:
         return []
-    values = _values(machine)
     for template in at.paths:
         names = _VARIABLE.findall(template)
         if all(values.get(name) for name in names):
@@ -117,6 +117,7 @@ def _paths(at: At, machine: Machine) -> list[Path]:
 
 
 def _values(machine: Machine) -> dict[str, str]:
+    """Give what stands for the names in a place of `clients.py`: variables, and folders of the user."""
     support = machine.home / "Library/Application Support"
     config = {
         "linux": machine.environ.get("XDG_CONFIG_HOME") or str(machine.home / ".config"),
