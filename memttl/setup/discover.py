@@ -21,7 +21,7 @@ from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
 from memttl.setup.look import Seen, look_at
 from memttl.setup.moved import moved_away
-from memttl.setup.npm import global_folders, is_there, npm_cache, npx_modules, release_in, servers_in
+from memttl.setup.npm import global_folders, is_there, manifest_of, npm_cache, npx_modules, release_of, servers_in
 from memttl.setup.paths import Where, where_of
 from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
 
@@ -188,7 +188,7 @@ def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iter
     modules = [*(folder for cache in caches for folder in npx_modules(cache)), *global_folders(machine)]
     for path in (dist / name for dist in servers_in(modules) for name in ("memory.jsonl", "memory.json")):
         if is_there(path) and identity(path, machine.system) not in known:
-            yield _Spot(None, Where(path, "", release_in(path.parent)))
+            yield _Spot(None, Where(path, "", release_of(manifest_of(path.parent))))
 
 
 def _grouped(spots: Iterable[_Spot], system: System) -> list[list[_Spot]]:

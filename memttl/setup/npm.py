@@ -129,7 +129,7 @@ def manifest_of(dist: Path) -> dict[str, Any]:
     return {}
 
 
-def release_in(dist: Path) -> str | None:
-    """Give the release of the server whose code lies in `dist`, None where it is not installed."""
-    version = manifest_of(dist).get("version")
+def release_of(manifest: dict[str, Any]) -> str | None:
+    """Give the release that a package.json names, None where it names none."""
+    version = manifest.get("version")
     return version if isinstance(version, str) else None

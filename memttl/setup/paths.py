@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memttl.setup.configs import read_small
 from memttl.setup.containers import DIST, mount_of
 from memttl.setup.entries import Entry
 from memttl.setup.found import Machine
 from memttl.setup.launches import UNKNOWN, Launch, command_name
-from memttl.setup.npm import global_folders, is_there, manifest_of, npm_cache, npx_folder, path_folders, release_in
+from memttl.setup.npm import global_folders, is_there, manifest_of, npm_cache, npx_folder, path_folders, release_of
 from memttl.setup.packages import Package, package_named, package_of_script
 from memttl.setup.variables import left_in
 
@@ -62,10 +62,11 @@ def _where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     if launch.how == "container":
         return _in_container(launch, machine)
     dist = _dist(launch, entry, machine)
-    package = _package(launch, dist)
+    manifest = manifest_of(dist) if dist else {}
+    package = _package(launch, manifest)
     if package is None:
         return None
-    release = release_in(dist) if dist else None
+    release = release_of(manifest)
     default = _default(package, dist, release or launch.version, machine)
     named = _named(package, launch, entry)
     if not named:
@@ -75,12 +76,11 @@ def _where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     return _of_text(named, package, dist, release, entry, machine)
 
 
-def _package(launch: Launch, dist: Path | None) -> Package | None:
+def _package(launch: Launch, manifest: dict[str, Any]) -> Package | None:
     """Give the server that is started: of a script, the one that its package.json or its folder names."""
     if launch.how != "script":
         return launch.package
-    owner = package_named(str(manifest_of(dist).get("name", ""))) if dist else None
-    owner = owner or package_of_script(launch.target.replace("\\", "/"))
+    owner = package_named(str(manifest.get("name", ""))) or package_of_script(launch.target.replace("\\", "/"))
     return owner or (UNKNOWN if launch.env.get("MEMORY_FILE_PATH") else None)
 
 
