@@ -21,7 +21,7 @@ from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
 from memttl.setup.look import Seen, look_at
 from memttl.setup.moved import moved_away
-from memttl.setup.npm import global_folders, is_there, manifest_of, npm_cache, npx_modules, release_of, servers_in
+from memttl.setup.npm import global_folders, manifest_of, npm_cache, npx_modules, release_of, servers_in
 from memttl.setup.paths import Where, where_of
 from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
 
@@ -97,7 +97,7 @@ def _sources(client: Client, system: System, values: dict[str, str], folders: li
         for path in _paths(at, system, values):
             own.add(path)
             yield _Source(path, at.keys or client.keys, None, idle)
-            if client.shadow and is_there(path):
+            if client.shadow and os.path.exists(path):
                 idle = client.shadow
     for folder in folders:
         for name, keys in client.project:
@@ -140,7 +140,7 @@ def _project_folders(machine: Machine) -> list[Path]:
     """Give the folder where the user stands and those above it, to the root of the repository, or below the home."""
     home, folders = identity(machine.home, machine.system), [machine.folder]
     for folder in machine.folder.parents:
-        if is_there(folders[-1] / ".git") or home in (identity(f, machine.system) for f in (folders[-1], folder)):
+        if os.path.exists(folders[-1] / ".git") or home in (identity(f, machine.system) for f in (folders[-1], folder)):
             break
         folders.append(folder)
     return folders
@@ -162,7 +162,7 @@ def _of_projects(
     for text in projects_of(config.values or {}):
         for name, keys in client.project:
             source = _Source(Path(text) / name, keys, Path(text))
-            if source.path not in seen and is_there(source.path):
+            if source.path not in seen and os.path.exists(source.path):
                 inner = _read(client, source, looked, unread)
                 if inner.values is not None:
                     yield from _spots(client, source, inner, machine)
@@ -187,7 +187,7 @@ def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iter
     known = {identity(spot.where.path, machine.system) for spot in spots if spot.where.path}
     modules = [*(folder for cache in caches for folder in npx_modules(cache)), *global_folders(machine)]
     for path in (dist / name for dist in servers_in(modules) for name in ("memory.jsonl", "memory.json")):
-        if is_there(path) and identity(path, machine.system) not in known:
+        if os.path.exists(path) and identity(path, machine.system) not in known:
             yield _Spot(None, Where(path, "", release_of(manifest_of(path.parent))))
 
 

@@ -15,7 +15,7 @@ from memttl.setup.containers import DIST, mount_of
 from memttl.setup.entries import Entry
 from memttl.setup.found import Machine
 from memttl.setup.launches import UNKNOWN, Launch, command_name
-from memttl.setup.npm import global_folders, is_there, manifest_of, npm_cache, npx_folder, path_folders, release_of
+from memttl.setup.npm import global_folders, manifest_of, npm_cache, npx_folder, path_folders, release_of
 from memttl.setup.packages import Package, package_named, package_of_script
 from memttl.setup.variables import left_in
 
@@ -135,7 +135,7 @@ def _normal(path: Path) -> Path:
 
 def _with_folder(path: Path, package: Package) -> Path:
     """Give the file in a folder that an argument names, where the server takes one."""
-    if not package.takes_folder or (path.suffix == ".jsonl" and is_there(path)):
+    if not package.takes_folder or (path.suffix == ".jsonl" and os.path.exists(path)):
         return path
     return path.parent / "memory.jsonl" if path.suffix == ".jsonl" else path / "memory.jsonl"
 
@@ -169,7 +169,7 @@ def _dist_of_npx(launch: Launch, machine: Machine) -> Path:
     if launch.target == name and launch.specs == (name,):
         # without a release npx takes what is installed globally before it looks into its cache [libnpmexec]
         for folder in global_folders(machine):
-            if is_there(folder / name / "dist"):
+            if os.path.exists(folder / name / "dist"):
                 return folder / name / "dist"
     cache = Path(launch.cache) if launch.cache else npm_cache(machine, launch.env)
     return npx_folder(cache, launch.specs) / "node_modules" / name / "dist"
@@ -181,15 +181,15 @@ def _dist_of_command(launch: Launch, machine: Machine) -> Path | None:
     if command_name(launch.target) == launch.target.lower():
         candidates = [folder / launch.target for folder in path_folders(machine)]
     for path in candidates:
-        if is_there(path):
+        if os.path.exists(path):
             real = Path(os.path.realpath(path))
             if real.suffix == ".js":
                 return real.parent
             for name in launch.package.names:  # npm's .cmd on Windows lies beside node_modules
-                if is_there(path.parent / "node_modules" / name / "dist"):
+                if os.path.exists(path.parent / "node_modules" / name / "dist"):
                     return path.parent / "node_modules" / name / "dist"
     folders = [folder / name / "dist" for folder in global_folders(machine) for name in launch.package.names]
-    return next((folder for folder in folders if is_there(folder)), None)
+    return next((folder for folder in folders if os.path.exists(folder)), None)
 
 
 def _default(package: Package, dist: Path | None, release: str | None, machine: Machine) -> Path | None:
@@ -204,7 +204,7 @@ def _default(package: Package, dist: Path | None, release: str | None, machine: 
     if is_before_jsonl(release):
         return old
     # the next start of the server renames it; until then it is the memory
-    return old if is_there(old) and not is_there(path) else path
+    return old if os.path.exists(old) and not os.path.exists(path) else path
 
 
 def is_before_jsonl(release: str | None) -> bool:
@@ -240,6 +240,7 @@ def _in_container(launch: Launch, machine: Machine) -> Where:
         return Where(None, mount.source, None, (("relative mount", mount.source),))
     path = Path(mount.source) / rest if rest else Path(mount.source)
     odd = () if rest else (("mounted alone", mount.source),)
-    if not text and rest == "memory.jsonl" and not is_there(path) and is_there(path.with_name("memory.json")):
-        path = path.with_name("memory.json")
+    if not text and rest == "memory.jsonl" and not os.path.exists(path):
+        old = path.with_name("memory.json")
+        path = old if os.path.exists(old) else path
     return Where(path, inside, None, odd)

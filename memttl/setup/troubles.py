@@ -15,7 +15,6 @@ from memttl.core.synced import synced_by
 from memttl.core.wording import plural
 from memttl.setup.found import Found, Machine, Pointer, Trouble
 from memttl.setup.look import Seen
-from memttl.setup.npm import is_there
 from memttl.setup.paths import Where, is_before_jsonl
 from memttl.setup.variables import is_asked
 
@@ -52,21 +51,21 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
             "Move it to a place of your own:" if seen.exists else "Let the config name a file of your own before use.",
             f"memttl move ~/memory.jsonl --file {shlex.quote(str(path))}" if seen.exists else "",
         )
-    elif not seen.exists and not seen.problem and path.is_absolute() and not is_there(path.parent):
+    elif not seen.exists and not seen.problem and path.is_absolute() and not os.path.exists(path.parent):
         yield Trouble(
             "no-folder",
             f"the folder {path.parent} does not exist, and the server makes none: it could not write anything",
             "Make it:",
             f"mkdir -p {shlex.quote(str(path.parent))}",
         )
-    if not named and path.name == "memory.jsonl" and is_there(path.with_name("memory.json")):
+    if not named and path.name == "memory.jsonl" and os.path.exists(path.with_name("memory.json")):
         yield Trouble(
             "legacy",
             "beside it lies memory.json, the memory of releases before 2025.9.25, which the server no longer reads",
             "Look what is in it:",
             f"memttl report --file {shlex.quote(str(path.with_name('memory.json')))}",
         )
-    is_read = path.name == "memory.json" and seen.exists and not is_there(path.with_name("memory.jsonl"))
+    is_read = path.name == "memory.json" and seen.exists and not os.path.exists(path.with_name("memory.jsonl"))
     if is_read and not named and not is_before_jsonl(where.release):
         yield Trouble(
             "legacy",
@@ -130,7 +129,7 @@ def _server_means(where: Where) -> str:
 
 
 def _there(path: Path) -> str:
-    return ", which is there" if is_there(path) else ""
+    return ", which is there" if os.path.exists(path) else ""
 
 
 def _variable(text: str, _where: Where, _machine: Machine, pointer: Pointer | None) -> Trouble:
