@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from memttl.errors import UsageError
 from memttl.settings import Given, absolute, no_folder
-from memttl.setup.globs import files_of
 
 if TYPE_CHECKING:  # imported in the functions: a run that names its file needs none of it
     from memttl.setup.choice import Doubt
@@ -113,6 +112,8 @@ def expand(text: str, option: str) -> list[str]:
     path = os.path.expanduser(text)
     if os.path.lexists(path) or not glob.has_magic(path):
         return [path]
+    from memttl.setup.globs import files_of  # here: most runs name no glob
+
     # a glob that matches nothing is kept as it is, so that it is reported and does not stop the others
     return files_of(path) or [path]
 

@@ -21,9 +21,10 @@ from memttl.core.memory import parse_line, read_lines
 from memttl.core.normal import normalise
 from memttl.core.policy_file import PolicyFile
 from memttl.core.policy_load import load_policy
-from memttl.core.policy_show import policy_toml, toml
+from memttl.core.policy_show import policy_toml
 from memttl.core.rules import glob
 from memttl.core.spans import is_well_formed, top_level_items
+from memttl.core.toml_text import toml
 from memttl.errors import BadPolicy
 
 T = TypeVar("T")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memttl.core.durations import Duration
 from memttl.core.policy import BUILT_IN, Policy, Tier
 from memttl.core.policy_file import PolicyFile, RuleTable
+from memttl.core.toml_text import toml, toml_key
 
 _TABLES = ("dates", "age", "review", "prune", "limits", "backups", "archive", "audit", "state")
 _CONDITIONS = ("prefix", "entity", "entity_type", "pattern")
@@ -52,7 +51,7 @@ def _top(policy: Policy, file: PolicyFile) -> Iterator[Value]:
 
 def _tiers(policy: Policy) -> Iterator[Value]:
     for tier in policy.tiers.values():
-        yield Value("[tiers]", _key(tier.name), _tier(tier), _source(policy, "tiers", tier.name))
+        yield Value("[tiers]", toml_key(tier.name), _tier(tier), _source(policy, "tiers", tier.name))
 
 
 def _tier(tier: Tier) -> str:
@@ -85,20 +84,3 @@ def _source(policy: Policy, table: str, key: str | None = None) -> str:
     if key is not None:
         given = given.get(key) if isinstance(given, dict) else None
     return BUILT_IN if given is None else policy.where
-
-
-def _key(name: str) -> str:
-    return name if name.replace("-", "").replace("_", "").isalnum() and name.isascii() else toml(name)
-
-
-def toml(value: object) -> str:
-    """Write one value as TOML; None, which TOML lacks, as the empty text."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return "[" + ", ".join(toml(v) for v in value) + "]"
-    if isinstance(value, str | Duration):
-        return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # raw, TOML refuses it
-    return str(value)

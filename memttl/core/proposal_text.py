@@ -11,10 +11,10 @@ from typing import NamedTuple
 from memttl.core.durations import Duration
 from memttl.core.policy import Policy
 from memttl.core.policy_schema import describe
-from memttl.core.policy_show import toml
 from memttl.core.proposal import DateChoice, PrefixRule, Proposal
 from memttl.core.proposal_names import Family
 from memttl.core.proposal_words import KEPT_PATTERNS, OVER_PATTERNS, marked_pattern
+from memttl.core.toml_text import toml
 from memttl.core.wording import plural
 
 _DEFAULT = Policy()

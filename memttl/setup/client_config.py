@@ -1,6 +1,6 @@
 """What to write into a client's config so that its server uses another memory file: the smallest piece, ready to paste.
 
-`memttl move` and `memttl init` print it. The config itself is never written: it is the client's, and may hold comments.
+`memttl move` prints it. The config itself is never written: it is the client's, and may hold comments.
 """
 
 from __future__ import annotations
@@ -10,45 +10,46 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from memttl.setup.clients import CLIENTS, Client
+from memttl.core.toml_text import toml, toml_key
+from memttl.setup.clients import CLIENTS
 from memttl.setup.configs import read_config
 from memttl.setup.entries import entries, split, table_at
 from memttl.setup.found import Machine, Pointer
 from memttl.setup.launches import Launch, launch_of
 
+_NO_MACHINE = Machine("linux", Path(), Path(), {})
 
-def config_with(pointer: Pointer, path: Path) -> str:
-    """Give the piece of the config that `pointer` names, with the memory file at `path` and all else as it is.
 
-    JSON, or TOML where the config is that; "" where the entry is no longer there.
+class Change(NamedTuple):
+    """What to write into a client's config; all "" where the entry is no longer there.
+
+    `snippet` is the piece of it, JSON, or TOML where the config is that. `place` is the way to the one value that has
+    to change, and `value` that value as it is written there: both "" where more than one changes, or one is not there
+    yet.
     """
+
+    snippet: str = ""
+    place: str = ""
+    value: str = ""
+
+
+def change_of(pointer: Pointer, path: Path) -> Change:
+    """Give the piece of the config that `pointer` names, with the memory file at `path` and all else as it is."""
     values = read_config(pointer.config).values or {}
     entry = table_at(values, pointer.keys)
     launch = _launch(pointer, values)
     if not entry or launch is None:
-        return ""
+        return Change()
     changed = _changed(entry, launch, str(path))
-    return _toml(pointer.keys, changed) if pointer.config.suffix == ".toml" else _json(pointer.keys, changed)
-
-
-def change_with(pointer: Pointer, path: Path) -> tuple[str, str]:
-    """Give the way to the one value of the config that has to change for `path`, and that value as it is written there.
-
-    Both are "" where more than one value changes, or one is not there yet.
-    """
-    values = read_config(pointer.config).values or {}
-    entry = table_at(values, pointer.keys)
-    launch = _launch(pointer, values)
-    if not entry or launch is None:
-        return "", ""
-    changes = list(_differences(entry, _changed(entry, launch, str(path)), pointer.keys))
-    if len(changes) != 1 or changes[0] is None:
-        return "", ""
-    keys, value = changes[0]
     is_toml = pointer.config.suffix == ".toml"
-    return " > ".join(keys), _value(value) if is_toml else json.dumps(value, ensure_ascii=False)
+    snippet = _toml(pointer.keys, changed) if is_toml else _json(pointer.keys, changed)
+    changes = list(_differences(entry, changed, pointer.keys))
+    if len(changes) != 1 or changes[0] is None:
+        return Change(snippet)
+    keys, value = changes[0]
+    return Change(snippet, " > ".join(keys), _value(value) if is_toml else json.dumps(value, ensure_ascii=False))
 
 
 def _differences(before: Any, after: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any] | None]:
@@ -70,16 +71,11 @@ def _differences(before: Any, after: Any, keys: tuple[str, ...]) -> Iterator[tup
 
 def _launch(pointer: Pointer, values: dict[str, Any]) -> Launch | None:
     client = next((c for c in CLIENTS if c.title == pointer.client), None)
+    if client is None:
+        return None
     # the words are wanted as they stand in the config, so that no variable is put in
-    machine = Machine("linux", Path(), Path(), {})
-    return _found(client._replace(styles=()), pointer, values, machine) if client else None
-
-
-def _found(client: Client, pointer: Pointer, values: dict[str, Any], machine: Machine) -> Launch | None:
-    for entry in entries(client, values, pointer.keys[:-1], machine, pointer.project):
-        if entry.keys[-1] == pointer.keys[-1]:
-            return launch_of(entry, machine)
-    return None
+    found = entries(client._replace(styles=()), values, pointer.keys[:-1], _NO_MACHINE, pointer.project)
+    return next((launch_of(entry, _NO_MACHINE) for entry in found if entry.keys[-1] == pointer.keys[-1]), None)
 
 
 def _changed(entry: dict[str, Any], launch: Launch, path: str) -> dict[str, Any]:
@@ -104,7 +100,7 @@ def _in_words(inner: dict[str, Any]) -> dict[str, Any]:
     """Give an entry whose command holds all words in one text, or in a list, as command and arguments."""
     command = inner.get("command")
     if isinstance(command, str) and " " in command and not inner.get("args"):
-        command = split(command, Machine("linux", Path(), Path(), {}))
+        command = split(command, _NO_MACHINE)
     if not isinstance(command, list) or not command:
         return inner
     return {**inner, "command": command[0], "args": [*command[1:], *_texts(inner.get("args"))]}
@@ -159,28 +155,21 @@ def _json(keys: tuple[str, ...], entry: dict[str, Any]) -> str:
 def _toml(keys: tuple[str, ...], entry: dict[str, Any]) -> str:
     tables = {name: value for name, value in entry.items() if isinstance(value, dict)}
     lines = [f"[{_dotted(keys)}]"]
-    lines += [f"{_key(name)} = {_value(value)}" for name, value in entry.items() if name not in tables]
+    lines += [f"{toml_key(name)} = {_value(value)}" for name, value in entry.items() if name not in tables]
     for name, table in tables.items():
         lines += ["", f"[{_dotted((*keys, name))}]"]
-        lines += [f"{_key(inner)} = {_value(value)}" for inner, value in table.items()]
+        lines += [f"{toml_key(inner)} = {_value(value)}" for inner, value in table.items()]
     return "\n".join(lines) + "\n"
 
 
 def _dotted(keys: tuple[str, ...]) -> str:
-    return ".".join(map(_key, keys))
-
-
-def _key(name: str) -> str:
-    is_bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-    return name if is_bare else _value(name)
+    return ".".join(map(toml_key, keys))
 
 
 def _value(value: Any) -> str:
-    """Write a value of TOML; its basic strings are those of JSON, but for the character DEL."""
+    """Write a value of TOML, also a table inside a list."""
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, (str, bool, int, float)):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value)  # a date: its ISO form is that of TOML
+        return "{ " + ", ".join(f"{toml_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
+    return toml(value)

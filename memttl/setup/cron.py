@@ -29,7 +29,7 @@ def block(job: Job) -> str:
     variables = [f"{name}={_quoted(value)}" for name, value in job.environment]
     command = " ".join([*variables, *map(_quoted, job.words)])
     _refuse_length(command)
-    return f"{_begin(job.name)}\n# {job.title}\n{_ABOUT}{when}{user} {command}\n{_end(job.name)}\n"
+    return f"{_begin(job.name)}\n# {job.title}\n{_ABOUT}{when}{user} {command}\n{end_of(job.name)}\n"
 
 
 def _refuse_length(command: str) -> None:
@@ -59,7 +59,8 @@ def _begin(name: str) -> str:
     return f"# {name}: {MARK}; `memttl schedule cron --remove` takes it away."
 
 
-def _end(name: str) -> str:
+def end_of(name: str) -> str:
+    """Give the line that ends the schedule of that name in a crontab."""
     return f"# {name}: end"
 
 
@@ -130,7 +131,7 @@ def _sorted(rows: list[str], name: str) -> tuple[list[str], list[str], list[str]
 
 def _place(rows: list[str], name: str) -> slice | None:
     first = [i for i, row in enumerate(rows) if row.startswith(f"# {name}: {MARK}")]
-    last = [i for i, row in enumerate(rows) if row == _end(name)]
+    last = [i for i, row in enumerate(rows) if row == end_of(name)]
     if not first and not last:
         return None
     others = [i for i, row in enumerate(rows) if re.match(rf"# memttl-[a-z0-9-]+: (?:{MARK}|end$)", row)]

@@ -21,7 +21,7 @@ from memttl.setup.identity import identity
 from memttl.setup.launches import launch_of
 from memttl.setup.look import Seen, look_at
 from memttl.setup.moved import moved_away
-from memttl.setup.npm import global_folders, is_there, npm_cache, npx_modules, release_in, servers_in
+from memttl.setup.npm import global_folders, manifest_of, npm_cache, npx_modules, release_of, servers_in
 from memttl.setup.paths import Where, where_of
 from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
 
@@ -48,8 +48,9 @@ def discover(machine: Machine, *, counting: bool = True) -> Discovery:
     looked: list[Place] = []
     unread: list[Unread] = []
     spots: list[_Spot] = []
+    values, folders = _values(machine), _project_folders(machine)
     for client in CLIENTS:
-        for source in _sources(client, machine):
+        for source in _sources(client, machine.system, values, folders):
             config = _read(client, source, looked, unread)
             if config.values is not None:
                 spots += _spots(client, source, config, machine)
@@ -89,25 +90,24 @@ class _Spot(NamedTuple):
     has_bom: bool = False
 
 
-def _sources(client: Client, machine: Machine) -> Iterator[_Source]:
-    """Yield the places of a client's configs: the user's, then those of the folder and of what lies above it."""
+def _sources(client: Client, system: System, values: dict[str, str], folders: list[Path]) -> Iterator[_Source]:
+    """Yield the places of a client's configs: the user's (`values` has what is put in), then those in `folders`."""
     idle, own = "", set()
     for at in client.user:
-        for path in _paths(at, machine):
+        for path in _paths(at, system, values):
             own.add(path)
             yield _Source(path, at.keys or client.keys, None, idle)
-            if client.shadow and is_there(path):
+            if client.shadow and os.path.exists(path):
                 idle = client.shadow
-    for folder in _project_folders(machine):
+    for folder in folders:
         for name, keys in client.project:
             if folder / name not in own:  # in the home folder, ~/.cursor/mcp.json is the user's
                 yield _Source(folder / name, keys, folder)
 
 
-def _paths(at: At, machine: Machine) -> list[Path]:
-    if machine.system not in at.systems:
+def _paths(at: At, system: System, values: dict[str, str]) -> list[Path]:
+    if system not in at.systems:
         return []
-    values = _values(machine)
     for template in at.paths:
         names = _VARIABLE.findall(template)
         if all(values.get(name) for name in names):
@@ -117,6 +117,7 @@ def _paths(at: At, machine: Machine) -> list[Path]:
 
 
 def _values(machine: Machine) -> dict[str, str]:
+    """Give what stands for the names in a place of `clients.py`: variables, and folders of the user."""
     support = machine.home / "Library/Application Support"
     config = {
         "linux": machine.environ.get("XDG_CONFIG_HOME") or str(machine.home / ".config"),
@@ -139,7 +140,7 @@ def _project_folders(machine: Machine) -> list[Path]:
     """Give the folder where the user stands and those above it, to the root of the repository, or below the home."""
     home, folders = identity(machine.home, machine.system), [machine.folder]
     for folder in machine.folder.parents:
-        if is_there(folders[-1] / ".git") or home in (identity(f, machine.system) for f in (folders[-1], folder)):
+        if os.path.exists(folders[-1] / ".git") or home in (identity(f, machine.system) for f in (folders[-1], folder)):
             break
         folders.append(folder)
     return folders
@@ -161,7 +162,7 @@ def _of_projects(
     for text in projects_of(config.values or {}):
         for name, keys in client.project:
             source = _Source(Path(text) / name, keys, Path(text))
-            if source.path not in seen and is_there(source.path):
+            if source.path not in seen and os.path.exists(source.path):
                 inner = _read(client, source, looked, unread)
                 if inner.values is not None:
                     yield from _spots(client, source, inner, machine)
@@ -186,8 +187,8 @@ def _unpointed(caches: list[Path], spots: list[_Spot], machine: Machine) -> Iter
     known = {identity(spot.where.path, machine.system) for spot in spots if spot.where.path}
     modules = [*(folder for cache in caches for folder in npx_modules(cache)), *global_folders(machine)]
     for path in (dist / name for dist in servers_in(modules) for name in ("memory.jsonl", "memory.json")):
-        if is_there(path) and identity(path, machine.system) not in known:
-            yield _Spot(None, Where(path, "", path.parent, release_in(path.parent)))
+        if os.path.exists(path) and identity(path, machine.system) not in known:
+            yield _Spot(None, Where(path, "", release_of(manifest_of(path.parent))))
 
 
 def _grouped(spots: Iterable[_Spot], system: System) -> list[list[_Spot]]:
@@ -222,12 +223,6 @@ def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
 
 def _troubles(group: list[_Spot], seen: Seen | None, machine: Machine) -> Iterator[Trouble]:
     """Yield what is amiss with one file, once each: two configs may name it by two odd paths."""
-    said = set()
-    for spot in group:
-        pointers = (spot.pointer,) if spot.pointer else ()
-        for trouble in troubles_of(spot.where, seen, pointers, machine):
-            if trouble not in said:
-                said.add(trouble)
-                yield trouble
+    yield from dict.fromkeys(t for spot in group for t in troubles_of(spot.where, seen, spot.pointer, machine))
     for config, client in dict.fromkeys((s.pointer.config, s.pointer.client) for s in group if s.pointer and s.has_bom):
         yield bom_of_config(config, client)

@@ -33,21 +33,14 @@ def entries(
     client: Client, values: dict[str, Any], keys: tuple[str, ...], machine: Machine, project: Path | None
 ) -> Iterator[Entry]:
     """Yield the servers that stand under `keys`; with Claude Code also those of its projects."""
-    for name, value in table_at(values, keys).items():
-        entry = _entry(client, (*keys, name), value, machine, project)
-        if entry is not None:
-            yield entry
+    tables = [(keys, project)]
     if client.title == "Claude Code" and project is None:
-        for folder, inside in table_at(values, ("projects",)).items():
-            if isinstance(inside, dict):
-                yield from _of_project(client, folder, inside, machine)
-
-
-def _of_project(client: Client, folder: str, inside: dict[str, Any], machine: Machine) -> Iterator[Entry]:
-    for name, value in table_at(inside, client.keys).items():
-        entry = _entry(client, ("projects", folder, *client.keys, name), value, machine, Path(folder))
-        if entry is not None:
-            yield entry
+        tables += [(("projects", folder, *client.keys), Path(folder)) for folder in projects_of(values)]
+    for way, folder in tables:
+        for name, value in table_at(values, way).items():
+            entry = _entry(client, (*way, name), value, machine, folder)
+            if entry is not None:
+                yield entry
 
 
 def projects_of(values: dict[str, Any]) -> list[str]:

@@ -16,16 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from memttl.core.installed import Installed, command_of, every_of
-from memttl.core.schedule import Every, Kind, Wish
+from memttl.core.schedule import DEFAULTS, MARK, Every, Kind
 from memttl.errors import MemttlError
+from memttl.setup.cron import end_of
 from memttl.setup.here import Here
-from memttl.setup.job import Memory, unit_name
+from memttl.setup.job import unit_name
+from memttl.setup.systemd import BY_SHELL
 from memttl.setup.targets import Crontab, is_ours
 
 _MOST_BYTES = 1 << 16
 _SUFFIX: dict[Kind, str] = {"systemd": ".service", "launchd": ".plist", "cron": ""}
-_BY_SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
-_BEGIN = re.compile(r"^# (memttl-[a-z]+-[a-z0-9-]+): Written by memttl schedule")
+_BEGIN = re.compile(rf"^# (memttl-[a-z]+-[a-z0-9-]+): {MARK}")
 _COLUMNS = 5
 
 
@@ -67,7 +68,7 @@ def installed_naming(memory: Path, here: Here) -> list[Installed]:
 
 
 def _names(memory: Path) -> set[str]:
-    return {unit_name(Memory("", memory, ()), Wish("systemd", command)) for command in ("prune", "scan")}
+    return {unit_name(memory, command) for command in DEFAULTS}
 
 
 def _paths(folder: Path, pattern: str) -> list[Path]:
@@ -102,7 +103,7 @@ def _unit(path: Path, text: str, *, system: bool) -> Iterator[Installed]:
     """Read a service, and look whether its timer is there and enabled."""
     lines = dict(line.split("=", 1) for line in text.split("\n") if re.match(r"(ExecStart|Description)=", line))
     words = tuple(w.replace("%%", "%").replace("$$", "$") for w in shlex.split(lines["ExecStart"]))
-    words = words[len(_BY_SHELL) :] if words[: len(_BY_SHELL)] == _BY_SHELL else words
+    words = words[len(BY_SHELL) :] if words[: len(BY_SHELL)] == BY_SHELL else words
     variables = [shlex.split(v)[0].replace("%%", "%") for v in re.findall(r"^Environment=(.+)$", text, re.MULTILINE)]
     timer = path.with_suffix(".timer")
     is_enabled = timer.is_file() and os.path.lexists(path.parent / "timers.target.wants" / timer.name)
@@ -132,7 +133,8 @@ def _crontab(here: Here) -> Iterator[Installed]:
     if here.platform == "win32" or shutil.which("crontab", path=here.environ.get("PATH")) is None:
         return
     with contextlib.suppress(MemttlError):
-        yield from _blocks(Crontab("", here.environ).whole(), Crontab("", here.environ).title, system=False)
+        crontab = Crontab("", here.environ)
+        yield from _blocks(crontab.whole(), crontab.title, system=False)
 
 
 def _blocks(text: str, path: str, *, system: bool) -> Iterator[Installed]:
@@ -142,7 +144,7 @@ def _blocks(text: str, path: str, *, system: bool) -> Iterator[Installed]:
         begin = _BEGIN.match(row)
         if begin:
             name, every = begin[1], None
-        elif row == f"# {name}: end":
+        elif row == end_of(name):
             name = ""
         elif name and row.startswith("#"):
             every = every_of(row) or every

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from memttl.core.schedule import KINDS, Job, Wish
+from memttl.core.schedule import KINDS, Command, Job, Wish
 from memttl.errors import NoMemoryFile, NoPermission, UsageError
 from memttl.setup.here import Here
 from memttl.setup.namespaces import user_namespaces_allowed
@@ -37,10 +37,10 @@ class Memory(NamedTuple):
     folders: tuple[Path, ...]
 
 
-def unit_name(memory: Memory, wish: Wish) -> str:
-    """Give the name of a schedule: for people the file's, for the machine a digest of its real path."""
-    slug = re.sub("[^a-z0-9]+", "-", os.path.splitext(memory.real.name)[0].lower()).strip("-")[:40]
-    return f"memttl-{wish.command}-{slug or 'file'}-{_digest(memory)[:8]}"
+def unit_name(real: Path, command: Command) -> str:
+    """Give the name of a schedule: for people the file's, for the machine a digest of its path with links resolved."""
+    slug = re.sub("[^a-z0-9]+", "-", os.path.splitext(real.name)[0].lower()).strip("-")[:40]
+    return f"memttl-{command}-{slug or 'file'}-{_digest(real)[:8]}"
 
 
 def make_job(memory: Memory, wish: Wish, here: Here) -> Job:
@@ -65,7 +65,7 @@ def make_job(memory: Memory, wish: Wish, here: Here) -> Job:
     only_own = not _has_list(memory.real)
     user, group = _names(like) if wish.system else (None, None)
     return Job(
-        name=unit_name(memory, wish),
+        name=unit_name(memory.real, wish.command),
         file=file,
         wish=wish,
         words=words,
@@ -73,7 +73,7 @@ def make_job(memory: Memory, wish: Wish, here: Here) -> Job:
         folders=folders,
         user=user,
         group=group,
-        spread=int(_digest(memory)[8:16], 16),
+        spread=int(_digest(memory.real)[8:16], 16),
         sandbox=wish.system or _is_sandboxed(here, like, wish, only_own=only_own),
         hides_users=only_own,
         hides_tmp=is_hidden,
@@ -123,8 +123,8 @@ def _refuse_closed(memory: Memory, here: Here, owner: int) -> None:
                 )
 
 
-def _digest(memory: Memory) -> str:
-    return hashlib.sha256(os.fsencode(memory.real)).hexdigest()
+def _digest(real: Path) -> str:
+    return hashlib.sha256(os.fsencode(real)).hexdigest()
 
 
 def _stat(memory: Memory) -> os.stat_result:

@@ -29,13 +29,13 @@ class Seen(NamedTuple):
 
 def look_at(path: Path, *, counting: bool) -> Seen:
     """Look at a path; with `counting` also into the file."""
+    is_link = os.path.islink(path)
     try:
-        is_link = os.path.islink(path)
         found = os.stat(path)
     except PermissionError:
         return Seen(exists=False, problem="may not be looked at")
     except (OSError, ValueError):
-        return Seen(exists=False, is_link=_is_link(path))
+        return Seen(exists=False, is_link=is_link)
     if not stat.S_ISREG(found.st_mode):
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
         return Seen(exists=True, is_link=is_link, foreign=f"is {kind}")
@@ -43,13 +43,6 @@ def look_at(path: Path, *, counting: bool) -> Seen:
         exists=True, is_link=is_link, size_bytes=found.st_size, changed=datetime.fromtimestamp(found.st_mtime, UTC)
     )
     return _counted(path, seen) if counting else seen
-
-
-def _is_link(path: Path) -> bool:
-    try:
-        return os.path.islink(path)
-    except (OSError, ValueError):
-        return False
 
 
 def _counted(path: Path, seen: Seen) -> Seen:

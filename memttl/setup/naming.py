@@ -13,7 +13,7 @@ from pathlib import Path
 from memttl.core.installed import Installed
 from memttl.core.move_outcome import ClientStep
 from memttl.errors import MemttlError
-from memttl.setup.client_config import change_with, config_with
+from memttl.setup.client_config import change_of
 from memttl.setup.discover import discover, pointers_to, this_machine
 from memttl.setup.here import this_installation
 from memttl.setup.installed import installed_naming
@@ -25,9 +25,7 @@ def clients_naming(memory: Path, target: Path, environ: Mapping[str, str]) -> tu
     """Give each client's config that points at `memory`, and the piece of it with `target` in its place."""
     try:
         found = pointers_to(discover(this_machine(environ), counting=False), memory)
-        return tuple(
-            ClientStep(p.client, str(p.config), config_with(p, target), *change_with(p, target)) for p in found
-        )
+        return tuple(ClientStep(p.client, str(p.config), *change_of(p, target)) for p in found)
     except (MemttlError, OSError):  # configs of other programs; the move does not hang on them
         return ()
 

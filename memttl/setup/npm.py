@@ -87,15 +87,7 @@ def path_folders(machine: Machine) -> list[Path]:
 
 
 def _has_node(folder: Path) -> bool:
-    return any(is_there(folder / name) for name in ("node", "npm", "npx"))
-
-
-def is_there(path: Path) -> bool:
-    """Say whether something lies at a path that may be no path at all."""
-    try:
-        return os.path.exists(path)
-    except (OSError, ValueError):
-        return False
+    return any(os.path.exists(folder / name) for name in ("node", "npm", "npx"))
 
 
 def npx_modules(cache: Path) -> list[Path]:
@@ -106,7 +98,7 @@ def npx_modules(cache: Path) -> list[Path]:
 def servers_in(modules: Iterable[Path]) -> Iterator[Path]:
     """Yield the folders of memory servers' code that lie in folders of packages."""
     names = [name for package in PACKAGES for name in package.names]
-    return (folder / name / "dist" for folder in modules for name in names if is_there(folder / name / "dist"))
+    return (folder / name / "dist" for folder in modules for name in names if os.path.exists(folder / name / "dist"))
 
 
 def _children(folder: Path) -> list[Path]:
@@ -129,7 +121,7 @@ def manifest_of(dist: Path) -> dict[str, Any]:
     return {}
 
 
-def release_in(dist: Path) -> str | None:
-    """Give the release of the server whose code lies in `dist`, None where it is not installed."""
-    version = manifest_of(dist).get("version")
+def release_of(manifest: dict[str, Any]) -> str | None:
+    """Give the release that a package.json names, None where it names none."""
+    version = manifest.get("version")
     return version if isinstance(version, str) else None

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memttl.setup.configs import read_small
 from memttl.setup.containers import DIST, mount_of
 from memttl.setup.entries import Entry
 from memttl.setup.found import Machine
 from memttl.setup.launches import UNKNOWN, Launch, command_name
-from memttl.setup.npm import global_folders, is_there, manifest_of, npm_cache, npx_folder, path_folders, release_in
+from memttl.setup.npm import global_folders, manifest_of, npm_cache, npx_folder, path_folders, release_of
 from memttl.setup.packages import Package, package_named, package_of_script
 from memttl.setup.variables import left_in
 
@@ -30,13 +30,12 @@ _JSONL = (2025, 9, 25)  # from here on the default is memory.jsonl, and memory.j
 class Where(NamedTuple):
     """Where a memory file lies, as far as that can be said.
 
-    `path` is None where it cannot; `text` is what the config says, "" where it names no file. `dist` is the folder of
-    the server's code, `release` what is installed there. `odd` is what is odd, by name, with the text that it is about.
+    `path` is None where it cannot; `text` is what the config says, "" where it names no file. `release` is that of the
+    server's code, None where it is not installed. `odd` is what is odd, by name, with the text that it is about.
     """
 
     path: Path | None
     text: str
-    dist: Path | None
     release: str | None
     odd: tuple[tuple[str, str], ...] = ()
 
@@ -63,25 +62,25 @@ def _where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     if launch.how == "container":
         return _in_container(launch, machine)
     dist = _dist(launch, entry, machine)
-    package = _package(launch, dist)
+    manifest = manifest_of(dist) if dist else {}
+    package = _package(launch, manifest)
     if package is None:
         return None
-    release = release_in(dist) if dist else None
+    release = release_of(manifest)
     default = _default(package, dist, release or launch.version, machine)
     named = _named(package, launch, entry)
     if not named:
-        return Where(default, "", dist, release, () if default else (("unknown place", launch.target),))
+        return Where(default, "", release, () if default else (("unknown place", launch.target),))
     if package.is_original and _is_before(release or launch.version, _NO_VARIABLE):
-        return Where(default, named, dist, release, (("ignored", named),))
+        return Where(default, named, release, (("ignored", named),))
     return _of_text(named, package, dist, release, entry, machine)
 
 
-def _package(launch: Launch, dist: Path | None) -> Package | None:
+def _package(launch: Launch, manifest: dict[str, Any]) -> Package | None:
     """Give the server that is started: of a script, the one that its package.json or its folder names."""
     if launch.how != "script":
         return launch.package
-    owner = package_named(str(manifest_of(dist).get("name", ""))) if dist else None
-    owner = owner or package_of_script(launch.target.replace("\\", "/"))
+    owner = package_named(str(manifest.get("name", ""))) or package_of_script(launch.target.replace("\\", "/"))
     return owner or (UNKNOWN if launch.env.get("MEMORY_FILE_PATH") else None)
 
 
@@ -119,15 +118,15 @@ def _of_text(
 ) -> Where:
     variable = left_in(text)
     if variable:
-        return Where(None, text, dist, release, (("variable", variable),))
+        return Where(None, text, release, (("variable", variable),))
     if is_absolute(text, machine):
-        return Where(_with_folder(Path(text), package), text, dist, release)
+        return Where(_with_folder(Path(text), package), text, release)
     base = dist if package.base == "dist" else entry.folder
     odd = ("tilde" if text.startswith("~") else "relative", text)
     if base is None:
-        return Where(None, text, dist, release, (odd,))
+        return Where(None, text, release, (odd,))
     path = base / text.replace("\\", "/") if machine.system == "windows" else base / text
-    return Where(_with_folder(_normal(path), package), text, dist, release, (odd,))
+    return Where(_with_folder(_normal(path), package), text, release, (odd,))
 
 
 def _normal(path: Path) -> Path:
@@ -136,7 +135,7 @@ def _normal(path: Path) -> Path:
 
 def _with_folder(path: Path, package: Package) -> Path:
     """Give the file in a folder that an argument names, where the server takes one."""
-    if not package.takes_folder or (path.suffix == ".jsonl" and is_there(path)):
+    if not package.takes_folder or (path.suffix == ".jsonl" and os.path.exists(path)):
         return path
     return path.parent / "memory.jsonl" if path.suffix == ".jsonl" else path / "memory.jsonl"
 
@@ -170,7 +169,7 @@ def _dist_of_npx(launch: Launch, machine: Machine) -> Path:
     if launch.target == name and launch.specs == (name,):
         # without a release npx takes what is installed globally before it looks into its cache [libnpmexec]
         for folder in global_folders(machine):
-            if is_there(folder / name / "dist"):
+            if os.path.exists(folder / name / "dist"):
                 return folder / name / "dist"
     cache = Path(launch.cache) if launch.cache else npm_cache(machine, launch.env)
     return npx_folder(cache, launch.specs) / "node_modules" / name / "dist"
@@ -182,15 +181,15 @@ def _dist_of_command(launch: Launch, machine: Machine) -> Path | None:
     if command_name(launch.target) == launch.target.lower():
         candidates = [folder / launch.target for folder in path_folders(machine)]
     for path in candidates:
-        if is_there(path):
+        if os.path.exists(path):
             real = Path(os.path.realpath(path))
             if real.suffix == ".js":
                 return real.parent
             for name in launch.package.names:  # npm's .cmd on Windows lies beside node_modules
-                if is_there(path.parent / "node_modules" / name / "dist"):
+                if os.path.exists(path.parent / "node_modules" / name / "dist"):
                     return path.parent / "node_modules" / name / "dist"
     folders = [folder / name / "dist" for folder in global_folders(machine) for name in launch.package.names]
-    return next((folder for folder in folders if is_there(folder)), None)
+    return next((folder for folder in folders if os.path.exists(folder)), None)
 
 
 def _default(package: Package, dist: Path | None, release: str | None, machine: Machine) -> Path | None:
@@ -202,10 +201,15 @@ def _default(package: Package, dist: Path | None, release: str | None, machine: 
     old = path.with_name("memory.json")
     if not package.is_original:
         return path
-    if _is_before(release, _JSONL):
+    if is_before_jsonl(release):
         return old
     # the next start of the server renames it; until then it is the memory
-    return old if is_there(old) and not is_there(path) else path
+    return old if os.path.exists(old) and not os.path.exists(path) else path
+
+
+def is_before_jsonl(release: str | None) -> bool:
+    """Say whether a release is known to keep its file in memory.json, and not to rename it."""
+    return _is_before(release, _JSONL)
 
 
 def _is_before(release: str | None, other: tuple[int, ...]) -> bool:
@@ -219,23 +223,24 @@ def _in_container(launch: Launch, machine: Machine) -> Where:
     env = {**{k: v for f in launch.env_files for k, v in env_of_file(Path(f)).items()}, **launch.env}
     text = env.get("MEMORY_FILE_PATH", "")
     if left_in(text):
-        return Where(None, text, None, None, (("variable", left_in(text)),))
+        return Where(None, text, None, (("variable", left_in(text)),))
     inside = text if text.startswith("/") else f"{DIST}/{text or 'memory.jsonl'}"
     found = mount_of(inside, launch.mounts)
     if found is None and not text:
         inside = f"{DIST}/memory.json"  # a file of this name alone may be mounted
         found = mount_of(inside, launch.mounts)
     if found is None:
-        return Where(None, inside, None, None, (("lost in container", inside),))
+        return Where(None, inside, None, (("lost in container", inside),))
     mount, rest = found
     if mount.is_volume:
-        return Where(None, f"{inside} in the volume {mount.source}", None, None, (("volume", mount.source),))
+        return Where(None, f"{inside} in the volume {mount.source}", None, (("volume", mount.source),))
     if left_in(mount.source):
-        return Where(None, mount.source, None, None, (("variable", left_in(mount.source)),))
+        return Where(None, mount.source, None, (("variable", left_in(mount.source)),))
     if not is_absolute(mount.source, machine):
-        return Where(None, mount.source, None, None, (("relative mount", mount.source),))
+        return Where(None, mount.source, None, (("relative mount", mount.source),))
     path = Path(mount.source) / rest if rest else Path(mount.source)
     odd = () if rest else (("mounted alone", mount.source),)
-    if not text and rest == "memory.jsonl" and not is_there(path) and is_there(path.with_name("memory.json")):
-        path = path.with_name("memory.json")
-    return Where(path, inside, None, None, odd)
+    if not text and rest == "memory.jsonl" and not os.path.exists(path):
+        old = path.with_name("memory.json")
+        path = old if os.path.exists(old) else path
+    return Where(path, inside, None, odd)

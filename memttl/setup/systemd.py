@@ -52,6 +52,7 @@ ProtectKernelLogs=yes
 ProtectProc=invisible
 """
 _SPELLED = {"day": "daily", "week": "weekly"}
+BY_SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")  # stands before the words of a program that systemd does not take
 
 
 def units(job: Job) -> tuple[tuple[str, str], ...]:
@@ -81,7 +82,7 @@ def _who(job: Job) -> str:
 
 def _exec_start(words: tuple[str, ...]) -> str:
     if set(words[0]) & set("\"'\\$"):  # systemd takes no program of such a name, and replaces no $$ in it
-        words = ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
+        words = (*BY_SHELL, *words)
     return f"ExecStart={' '.join(quoted(word, is_replaced=True) for word in words)}\n"
 
 

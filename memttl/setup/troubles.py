@@ -15,20 +15,20 @@ from memttl.core.synced import synced_by
 from memttl.core.wording import plural
 from memttl.setup.found import Found, Machine, Pointer, Trouble
 from memttl.setup.look import Seen
-from memttl.setup.npm import is_there
-from memttl.setup.paths import Where
+from memttl.setup.paths import Where, is_before_jsonl
 from memttl.setup.variables import is_asked
 
-Remark = tuple[str, str]  # of `Where.odd`: its name, and the text that it is about
 
+def troubles_of(where: Where, seen: Seen | None, pointer: Pointer | None, machine: Machine) -> Iterator[Trouble]:
+    """Yield what is amiss with one file: how the config names it, where it lies, what is in it.
 
-def troubles_of(where: Where, seen: Seen | None, pointers: tuple[Pointer, ...], machine: Machine) -> Iterator[Trouble]:
-    """Yield what is amiss with one file: how the config names it, where it lies, what is in it."""
+    `pointer` is None where no config points at it.
+    """
     for name, text in where.odd:
-        yield _ODD[name](text, where, machine, pointers[0] if pointers else None)
+        yield _ODD[name](text, where, machine, pointer)
     if where.path is None or seen is None:
         return
-    if not pointers:
+    if pointer is None:
         yield Trouble(
             "unused",
             "no config points at it any more: the server kept it here before it was told another place, or was started "
@@ -51,22 +51,22 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
             "Move it to a place of your own:" if seen.exists else "Let the config name a file of your own before use.",
             f"memttl move ~/memory.jsonl --file {shlex.quote(str(path))}" if seen.exists else "",
         )
-    elif not seen.exists and not seen.problem and path.is_absolute() and not is_there(path.parent):
+    elif not seen.exists and not seen.problem and path.is_absolute() and not os.path.exists(path.parent):
         yield Trouble(
             "no-folder",
             f"the folder {path.parent} does not exist, and the server makes none: it could not write anything",
             "Make it:",
             f"mkdir -p {shlex.quote(str(path.parent))}",
         )
-    if not named and path.name == "memory.jsonl" and is_there(path.with_name("memory.json")):
+    if not named and path.name == "memory.jsonl" and os.path.exists(path.with_name("memory.json")):
         yield Trouble(
             "legacy",
             "beside it lies memory.json, the memory of releases before 2025.9.25, which the server no longer reads",
             "Look what is in it:",
             f"memttl report --file {shlex.quote(str(path.with_name('memory.json')))}",
         )
-    is_read = path.name == "memory.json" and seen.exists and not is_there(path.with_name("memory.jsonl"))
-    if is_read and not named and not _is_old(where.release):
+    is_read = path.name == "memory.json" and seen.exists and not os.path.exists(path.with_name("memory.jsonl"))
+    if is_read and not named and not is_before_jsonl(where.release):
         yield Trouble(
             "legacy",
             "releases from 2025.9.25 on rename it to memory.jsonl when they start",
@@ -86,10 +86,6 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
             f"it lies in a folder that {service} syncs; two machines that write it undo each other",
             "Keep it in a folder that is not synced.",
         )
-
-
-def _is_old(release: str | None) -> bool:
-    return bool(release) and (str(release).startswith(("0.", "2025.4.", "2025.8.")))
 
 
 def _of_content(path: Path, seen: Seen) -> Iterator[Trouble]:
@@ -133,7 +129,7 @@ def _server_means(where: Where) -> str:
 
 
 def _there(path: Path) -> str:
-    return ", which is there" if is_there(path) else ""
+    return ", which is there" if os.path.exists(path) else ""
 
 
 def _variable(text: str, _where: Where, _machine: Machine, pointer: Pointer | None) -> Trouble:

@@ -119,7 +119,7 @@ def remove(
     """
     here = here or this_installation(environ)
     commands = tuple(commands) or (wish.command,)
-    names = _names(settings, wish, commands)
+    names = _names(settings, commands)
     targets = {name: placing.targets_of(name, wish, here) for name in names}
     files = {name: tuple(map(_found, targets[name])) for name in names}
     there = [name for name in names if any(file.change == "gone" for file in files[name])]
@@ -170,12 +170,11 @@ def _memory(settings: Settings) -> Memory:
     return Memory(settings.named, settings.memory, tuple(folder for folder in besides if folder))
 
 
-def _names(settings: Settings, wish: Wish, commands: Sequence[Command]) -> list[str]:
+def _names(settings: Settings, commands: Sequence[Command]) -> list[str]:
     """Give the names of a file's schedules: by its real path, and by that of before a move which left a link."""
     folder, name = os.path.split(os.path.abspath(settings.named))
-    memory = _memory(settings)
-    paths = dict.fromkeys((memory.real, Path(os.path.realpath(folder), name)))
-    return [unit_name(memory._replace(real=p), wish._replace(command=c)) for c in commands for p in paths]
+    paths = dict.fromkeys((settings.memory, Path(os.path.realpath(folder), name)))
+    return [unit_name(path, command) for command in commands for path in paths]
 
 
 def _others(settings: Settings, wish: Wish, names: Sequence[str], here: Here) -> tuple[Installed, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from clients import CASES, Case
 
-from memttl.setup.client_config import change_with, config_with
+from memttl.setup.client_config import change_of
 from memttl.setup.discover import discover
 from memttl.setup.found import Pointer
 
@@ -25,7 +25,7 @@ def entry(tmp_path: Path, value: dict[str, Any]) -> dict[str, Any]:
     """The entry as it is printed with the new path."""
     config = tmp_path / "mcp.json"
     config.write_text(json.dumps({"mcpServers": {"memory": value, "other": {"command": "x"}}}), encoding="utf-8")
-    printed = json.loads(config_with(pointer(config, "mcpServers", "memory"), Path(NEW)))
+    printed = json.loads(change_of(pointer(config, "mcpServers", "memory"), Path(NEW)).snippet)
     assert list(printed) == ["mcpServers"]
     assert list(printed["mcpServers"]) == ["memory"]
     return printed["mcpServers"]["memory"]
@@ -55,7 +55,7 @@ def test_toml_keeps_what_else_is_set(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     table = '[mcp_servers."my memory"]\ncommand = "npx"\nargs = ["@modelcontextprotocol/server-memory"]\n'
     config.write_text(table + "enabled = true\nstartup_timeout_sec = 20.5\n[other]\na = 1\n", encoding="utf-8")
-    printed = config_with(pointer(config, "mcp_servers", "my memory", client="Codex"), Path("C:\\new\\m.jsonl"))
+    printed = change_of(pointer(config, "mcp_servers", "my memory", client="Codex"), Path("C:\\new\\m.jsonl")).snippet
     assert tomllib.loads(printed) == {
         "mcp_servers": {
             "my memory": {
@@ -71,9 +71,9 @@ def test_toml_keeps_what_else_is_set(tmp_path: Path) -> None:
 
 def test_entry_that_is_gone_gives_nothing(tmp_path: Path) -> None:
     config = tmp_path / "mcp.json"
-    assert config_with(pointer(config, "mcpServers", "memory"), Path(NEW)) == ""
+    assert change_of(pointer(config, "mcpServers", "memory"), Path(NEW)).snippet == ""
     config.write_text('{"mcpServers": {"memory": {"command": "uvx"}}}', encoding="utf-8")
-    assert config_with(pointer(config, "mcpServers", "memory"), Path(NEW)) == ""
+    assert change_of(pointer(config, "mcpServers", "memory"), Path(NEW)).snippet == ""
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if "unreadable" not in name and "0.6.2" not in name])
@@ -82,7 +82,7 @@ def test_client_with_the_new_piece_uses_the_new_file(name: str, tmp_path: Path) 
     new = tmp_path / "new place/memory.jsonl"
     for found in discover(case.machine).found:
         for one in found.pointers:
-            printed = config_with(one, new)
+            printed = change_of(one, new).snippet
             one.config.write_text(printed, encoding="utf-8")
             again = discover(case.machine)
             assert [f.path for f in again.found for p in f.pointers if p[:3] == one[:3]] == [new], printed
@@ -100,8 +100,8 @@ SERVER = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"
 def test_one_value_that_changes_is_named_with_the_way_to_it(tmp_path: Path) -> None:
     pointer = pointer_to(tmp_path / "mcp.json", {**SERVER, "env": {"MEMORY_FILE_PATH": "/old"}})
     place = "mcpServers > memory > env > MEMORY_FILE_PATH"
-    assert change_with(pointer, Path("/new")) == (place, '"/new"')
+    assert change_of(pointer, Path("/new"))[1:] == (place, '"/new"')
 
 
 def test_value_that_is_not_there_yet_is_no_change_of_one(tmp_path: Path) -> None:
-    assert change_with(pointer_to(tmp_path / "mcp.json", SERVER), Path("/new")) == ("", "")
+    assert change_of(pointer_to(tmp_path / "mcp.json", SERVER), Path("/new"))[1:] == ("", "")

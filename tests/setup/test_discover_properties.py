@@ -20,7 +20,7 @@ from memttl.report.discover import discover_document, render
 from memttl.report.documents import to_text
 from memttl.settings import Given, resolve, surroundings
 from memttl.setup.choice import the_one
-from memttl.setup.client_config import config_with
+from memttl.setup.client_config import change_of
 from memttl.setup.discover import discover, pointers_to
 from memttl.setup.found import Discovery, Machine, System
 
@@ -78,7 +78,7 @@ def everything(home: Path, system: System) -> Discovery:
     assert text.replace("\n", "").isprintable() or "\u00a0" in text or "\u3000" in text
     for found in discovery.found:
         for pointer in found.pointers:
-            assert config_with(pointer, Path("/new/memory.jsonl"))
+            assert change_of(pointer, Path("/new/memory.jsonl")).snippet
         if found.path:
             assert pointers_to(discovery, found.path) == found.pointers
             used(found.path)
