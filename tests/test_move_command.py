@@ -185,6 +185,16 @@ def test_a_clients_config_is_shown_with_the_new_path_and_left_alone(tmp_path: Pa
     assert config.read_text() == text
 
 
+def test_a_clients_config_that_cannot_be_read_is_warned_of(tmp_path: Path) -> None:
+    path, config = pruned_in(tmp_path / "old"), tmp_path / "home" / ".claude.json"
+    config.parent.mkdir()
+    config.write_text('{"mcpServers": {')
+    environ = {"HOME": str(config.parent)}
+    for dry_run in (True, False):
+        warnings = moved(path, tmp_path / "new.jsonl", dry_run=dry_run, environ=environ).warnings
+        assert [w for w in warnings if str(config) in w and "begins an empty memory" in w]
+
+
 def test_at_a_terminal_it_asks_for_the_link_and_then_to_move(tmp_path: Path) -> None:
     path, new = memory_in(tmp_path / "old"), tmp_path / "new.jsonl"
     terminal = Terminal("move", new, "--file", path)

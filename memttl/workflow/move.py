@@ -80,7 +80,7 @@ def move(settings: Settings, request: Request, *, ask: Ask | None = None, step: 
         planned = _measured(planned, reader_of(places.old)())
     if places.kind == "move" and places.earlier is None:
         refuse_state(new)
-    planned = planned._replace(warnings=(*told, *_warnings(places.new, target, policy)))
+    planned = planned._replace(warnings=(*told, *planned.warnings, *_warnings(places.new, target, policy)))
     if request.dry_run:
         return planned
     if ask is not None:
@@ -124,6 +124,7 @@ def _outcome(
     earlier = places.earlier
     link = earlier.link if earlier is not None and places.kind == "finish" else request.link
     missing = [str(f) for f in places.new.parents if not os.path.lexists(f)]
+    clients = clients_naming(places.old, places.new, request.environ)
     return MoveOutcome(
         file=settings.named,
         now=settings.now_here,
@@ -136,9 +137,10 @@ def _outcome(
         policy=policy,
         archive=archive,
         folders=tuple(reversed(missing)),
-        clients=clients_naming(places.old, places.new, request.environ),
+        clients=clients.steps,
         environment=variables_naming(places.old, request.environ),
         schedules=schedules_naming(places.old, request.environ),
+        warnings=clients.unread,
     )
 
 
