@@ -62,12 +62,16 @@ def foreign_file(data: bytes, census: Census, *, malformed: bool) -> tuple[str, 
 
     Gives (what it is, what to do), or None; a repair is named only where it changes something.
     """
+    found = foreign_shape(data, census, malformed=malformed)
+    return (found[0], NO_RECORD) if found and REPAIR in found[1] and not is_mendable(data) else found
+
+
+def foreign_shape(data: bytes, census: Census, *, malformed: bool) -> tuple[str, str] | None:
+    """Say the same without asking whether a repair would change anything: it may be named for nothing."""
     found = foreign_encoding(data)
     if not found and (malformed or not census.entities):
         found = foreign_document(data)
-    if found:
-        return (found[0], NO_RECORD) if REPAIR in found[1] and not is_mendable(data) else found
-    return foreign_lines(census) if not malformed or not census.entities else None
+    return found or (foreign_lines(census) if not malformed or not census.entities else None)
 
 
 def is_mendable(data: bytes) -> bool:
