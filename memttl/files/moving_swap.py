@@ -271,13 +271,11 @@ class Taking:
     def _replace(self, snapshot: Snapshot) -> None:
         """Rung C: the old file keeps a second name, then the link replaces it, or nothing does."""
         attempt = LinkAttempt(*(self.old.memory, self._name, self.old.beside, _NO_JOURNAL, snapshot, -1, -1), link="")
-        live = self.old.memory.open(self._name, READ)
+        attempt.live = self.old.memory.open(self._name, READ)
         try:
-            is_same = identity(os.fstat(live)) == identity(snapshot.stat) and versions.holds(live, snapshot.data)
+            check_unchanged(attempt)
         finally:
-            os.close(live)
-        if not is_same:
-            raise Changed(snapshot.path)
+            attempt.close()
         self.step("before exchange")
         kept = self._next_name()
         if self.link:
