@@ -148,7 +148,7 @@ def _backup_of(new: Session, move: Move) -> Path:
 
 def _take(carrying: Carrying, old: Session, new: Session, move: Move, base: bytes) -> Carried:
     """Take the old file away, and all that was carried."""
-    taking = Taking(old, new, move.run, base, move.again, carrying.read, move.link, old.step)
+    taking = Taking(old, new, move.run, base, move.again, carrying.read, move.link)
     return _finish(carrying, old, new, move, taking.run_it())
 
 
@@ -173,7 +173,7 @@ def resume(carrying: Carrying, move: Move) -> Carried:
         taken = Taken(base or b"", bare=move.out and not move.link)
         if is_file(carrying.old.memory) and not taken.bare:
             adds_only = move.again or base is None
-            taking = Taking(old, new, os.urandom(4).hex(), base or b"", adds_only, carrying.read, move.link, old.step)
+            taking = Taking(old, new, os.urandom(4).hex(), base or b"", adds_only, carrying.read, move.link)
             taken = taking.run_it()
         taken = taken._replace(names=tuple(dict.fromkeys((*names, *taken.names))))
         return _finish(carrying, old, new, move, taken._replace(data=base or b""))
