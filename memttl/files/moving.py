@@ -14,7 +14,7 @@ from memttl.core.moving import (
     HISTORY,
     UNDER_WAY,
     Move,
-    finish_command,
+    finish_words,
     give_up_command,
     move_line,
     read_moves,
@@ -83,8 +83,8 @@ def refuse_moving(state: State) -> None:
     move = move_under_way(state.beside)
     if move is not None:
         raise TryAgain(
-            f"{state.memory} cannot be written: {under_way_words(move).partition(';')[0]}; nothing was done.",
-            hint=f"`{finish_command(move)}` finishes it.{given_up_words(state.memory, move)}",
+            f"{state.memory} cannot be written: {under_way_words(move)}; nothing was done.",
+            hint=f"{finish_words(move)}.{given_up_words(state.memory, move)}",
         )
 
 

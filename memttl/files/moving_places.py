@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memttl.core.look import look_at
 from memttl.core.move_outcome import Kind
-from memttl.core.moving import Move, finish_command, give_up_command
+from memttl.core.moving import Move, finish_words, give_up_command
 from memttl.core.plan import refuse_unsound
 from memttl.errors import NoMemoryFile, NoPermission, TryAgain, UsageError
 from memttl.files.archive_mark import archive_of
@@ -51,7 +51,7 @@ def places_of_move(named_as: str, memory: Path, new_text: str, *, link: bool | N
     if mine is not None and mine.target != str(new):
         raise TryAgain(
             f"A move of {memory} to {mine.target} was interrupted; nothing was done.",
-            hint=f"`{finish_command(mine)}` finishes it first.",
+            hint=f"{finish_words(mine)} first.",
         )
     if os.path.lexists(new) and not _is_own_link(memory, new):
         earlier = next((m for m in moves_to(state_of(new).beside) if m.source == str(memory)), None)
