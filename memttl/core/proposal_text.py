@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memttl.core.durations import Duration
 from memttl.core.policy import Policy
 from memttl.core.policy_schema import describe
 from memttl.core.policy_show import toml
@@ -27,13 +26,13 @@ _HEAD = """\
 """
 # keys that people change, with their defaults; a table without one in force is commented as a whole
 _TABLES: tuple[tuple[str, tuple[tuple[str, object], ...]], ...] = (
-    ("age", (("grace", "7d"), ("inherit", _DEFAULT.inherit))),
+    ("age", (("grace", _DEFAULT.grace.short), ("inherit", _DEFAULT.inherit))),
     ("review", (("when_due", _DEFAULT.when_due),)),
     ("prune", (("remove_empty_entities", _DEFAULT.remove_empty_entities),)),
     ("limits", (("max_prune_fraction", _DEFAULT.max_prune_fraction), ("max_prune_count", _DEFAULT.max_prune_count))),
-    ("backups", (("keep", _DEFAULT.backups_keep), ("max_age", "90d"))),
-    ("archive", (("path", "memory-archive.jsonl"), ("max_age", "2y"))),
-    ("audit", (("text", _DEFAULT.audit_text), ("max_age", "1y"))),
+    ("backups", (("keep", _DEFAULT.backups_keep), ("max_age", _DEFAULT.backups_max_age.short))),
+    ("archive", (("path", "memory-archive.jsonl"), ("max_age", _DEFAULT.archive_max_age.short))),
+    ("audit", (("text", _DEFAULT.audit_text), ("max_age", _DEFAULT.audit_max_age.short))),
     ("state", (("dir", "state"),)),
 )
 
@@ -88,14 +87,10 @@ def _comment(text: str) -> list[str]:
 
 def _tiers(proposal: Proposal) -> str:
     lines = [*_comment(_sentence("tiers")), "[tiers]"]
-    lines += [f"{tier.name} = {toml(_short(tier.ttl))}" for tier in _DEFAULT.tiers.values()]
+    lines += [f"{tier.name} = {toml(tier.ttl.short)}" for tier in _DEFAULT.tiers.values()]
     if proposal.types:
         lines += ['# notes = { ttl = "90d", keep_last = 5 }    # for the rules by entity type below']
     return "\n".join(lines)
-
-
-def _short(ttl: Duration) -> str:
-    return "never" if ttl.is_never else f"{ttl.days}d"
 
 
 def _rules(proposal: Proposal) -> Iterator[str]:
