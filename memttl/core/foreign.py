@@ -86,16 +86,23 @@ def is_mendable(data: bytes) -> bool:
 
 def foreign_encoding(data: bytes) -> tuple[str, str] | None:
     """Recognise gzip, ZIP and UTF-16 by their first bytes. Gives (what it is, what to do), or None."""
-    if data.startswith(b"\x1f\x8b"):
-        return "is compressed with gzip", "Unpack it first: gunzip -c FILE > memory.jsonl"
-    if data.startswith(b"PK\x03\x04"):
-        return "is a ZIP archive", "Unpack it first: unzip -p FILE > memory.jsonl"
+    if packed := foreign_packed(data):
+        return packed
     head = data[:512]
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     # no JSON text in UTF-8 begins with a NUL or has one in second place; UTF-16 without a BOM always has
     if wide or (0 in head[:2] and len(head) < 3 * head.count(0) < 2 * len(head)):
         to_utf8 = f"`{REPAIR}` writes it as UTF-8 without a byte order mark, and keeps a backup."
         return "is written in UTF-16; the memory server reads UTF-8 only", to_utf8
+    return None
+
+
+def foreign_packed(data: bytes) -> tuple[str, str] | None:
+    """Recognise gzip and ZIP by their first bytes. Gives (what it is, what to do), or None."""
+    if data.startswith(b"\x1f\x8b"):
+        return "is compressed with gzip", "Unpack it first: gunzip -c FILE > memory.jsonl"
+    if data.startswith(b"PK\x03\x04"):
+        return "is a ZIP archive", "Unpack it first: unzip -p FILE > memory.jsonl"
     return None
 
 
