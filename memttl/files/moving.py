@@ -7,7 +7,6 @@ notes and takes them away.
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from memttl.core.moving import (
@@ -22,6 +21,7 @@ from memttl.core.moving import (
 )
 from memttl.errors import MemttlError, TryAgain
 from memttl.files.backups import write_whole
+from memttl.files.folder import is_file
 from memttl.files.state import State, read_own, sync_folder
 
 
@@ -68,10 +68,7 @@ def note_done(beside: Path, move: Move, like: os.stat_result) -> None:
 
 def move_returned(move: Move) -> bool:
     """Say whether a file lies again where a move has taken one away."""
-    try:
-        return stat.S_ISREG(os.lstat(move.source).st_mode)
-    except OSError:
-        return False
+    return is_file(move.source)
 
 
 def refuse_moving(state: State) -> None:

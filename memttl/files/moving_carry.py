@@ -18,14 +18,13 @@ from memttl.files import audit, versions
 from memttl.files.archive_mark import archive_of
 from memttl.files.backups import backup_name, list_backups, read_backup, write_backup
 from memttl.files.commit import timestamp
-from memttl.files.folder import READ
+from memttl.files.folder import READ, is_file
 from memttl.files.knowledge import ledger_of
 from memttl.files.moving import drop_under_way, move_under_way, note_done, note_under_way
 from memttl.files.moving_failing import finished_by_a_further_move, undone_where_it_fails
 from memttl.files.moving_late import came_out, is_out, judge_all, remove_link, wait_for_late_writers
 from memttl.files.moving_merge import write_in
 from memttl.files.moving_place import drop_placed, exists, folders_for, leads_to, put_in_place
-from memttl.files.moving_places import is_file
 from memttl.files.moving_state import copy_state, drop_state, is_unused, settle_leftovers
 from memttl.files.moving_swap import Taking
 from memttl.files.moving_taken import Taken

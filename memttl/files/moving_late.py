@@ -15,11 +15,10 @@ from memttl.core.moving import Move
 from memttl.errors import NoMemoryFile
 from memttl.files import versions
 from memttl.files.backups import write_backup
-from memttl.files.folder import READ
+from memttl.files.folder import READ, is_file
 from memttl.files.ladder import Rung
 from memttl.files.leftovers import RESCUED
 from memttl.files.moving_merge import write_in
-from memttl.files.moving_places import is_file
 from memttl.files.moving_state import has_leftovers
 from memttl.files.moving_taken import ADDS, MOVED, Taken
 from memttl.files.recover import recover

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from memttl.core.moving import Move, finish_words, give_up_command
 from memttl.core.plan import refuse_unsound
 from memttl.errors import NoMemoryFile, NoPermission, TryAgain, UsageError
 from memttl.files.archive_mark import archive_of
+from memttl.files.folder import is_file
 from memttl.files.moving import move_returned, move_under_way, moves_to
 from memttl.files.moving_place import exists, leads_to
 from memttl.files.snapshot import Snapshot, read_settled, refuse_read_only
@@ -153,14 +153,6 @@ def refuse_state(new: State) -> None:
                 "moved.",
                 hint="Name another place, or move that folder away if nothing in it is wanted.",
             )
-
-
-def is_file(path: Path) -> bool:
-    """Say whether a regular file lies there, and no link."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
 
 
 def reader_of(memory: Path) -> Callable[[], Snapshot]:
