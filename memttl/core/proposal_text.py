@@ -14,11 +14,10 @@ from memttl.core.policy_show import toml
 from memttl.core.proposal import DateChoice, PrefixRule, Proposal
 from memttl.core.proposal_names import Family
 from memttl.core.proposal_words import KEPT_PATTERNS, OVER_PATTERNS, marked_pattern
-from memttl.core.wording import plural
+from memttl.core.wording import plural, some_of
 
 _DEFAULT = Policy()
 _WIDTH = 110
-_SHOWN = 8  # names or labels in one comment
 _HEAD = """\
 # How long what stands in a memory file lasts. Written by `memttl init`, and yours to change: what is commented out
 # stands at its default. `memttl policy check` validates it, `memttl prune --dry-run` shows what it does,
@@ -100,7 +99,7 @@ def _rules(proposal: Proposal) -> Iterator[str]:
     yield from (_prefix_rule(rule) for rule in proposal.prefixes)
     yield from _family_rules(proposal)
     if proposal.unsure:
-        names = _some(f'"{word}:" begins {plural(count, "observation")}' for word, count in proposal.unsure)
+        names = some_of(f'"{word}:" begins {plural(count, "observation")}' for word, count in proposal.unsure)
         yield "\n".join(_comment(f"Not proposed, since they may be no notes: {names}."))
     if proposal.types:
         yield _type_rule(proposal)
@@ -140,7 +139,7 @@ def _prefix_rule(rule: PrefixRule) -> str:
     if not rule.marked_only:
         about = f"{plural(rule.uses, 'observation')} of the file so far." if rule.uses else ""
         return "\n".join([*_comment(about), *_rule(name, rule.tier, prefix=rule.prefixes)])
-    where = f" ({_some(map(toml, rule.bare_in))})" if rule.bare_in else ""
+    where = f" ({some_of(map(toml, rule.bare_in))})" if rule.bare_in else ""
     about = f"Only in brackets or with a date beside it: without, the word begins what may be no note{where}."
     patterns = (marked_pattern(rule.prefixes),)
     return "\n".join([*_comment(about), *_rule(f"{name}, marked", rule.tier, prefix=rule.prefixes, pattern=patterns)])
@@ -162,7 +161,7 @@ def _family_rules(proposal: Proposal) -> Iterator[str]:
     kept = _rule("kept in notes", "permanent", entity=globs, entity_type=kinds, pattern=KEPT_PATTERNS)
     yield "\n".join([*_comment(about), *kept])
     for family in proposal.families:
-        about = f"{plural(len(family.names), 'entity')} so far: {_some(map(toml, family.names))}. {_ONLY_OVER}"
+        about = f"{plural(len(family.names), 'entity')} so far: {some_of(map(toml, family.names))}. {_ONLY_OVER}"
         yield "\n".join([*_comment(about), *_family_rule(family)])
 
 
@@ -176,7 +175,7 @@ def _type_rule(proposal: Proposal) -> str:
         "By entity type alone: look at each before you take the # away. On real files half of what such rules removed "
         "was still true; keep_last in [tiers] holds the newest of each entity. "
     )
-    met = _some(f"{toml(name)} holds {plural(count, 'observation')}" for name, count in proposal.types)
+    met = some_of(f"{toml(name)} holds {plural(count, 'observation')}" for name, count in proposal.types)
     kinds = [name for name, _ in proposal.types]
     return "\n".join([*_comment(f"{about}{met}."), *_rule("by type", "notes", commented=True, entity_type=kinds)])
 
@@ -192,7 +191,7 @@ def _dates(proposal: Proposal) -> str:
         lines += _comment(_sentence(f"dates.{key}"))
         lines += _list(key, taken) if taken else [f"# {key} = {toml([example])}"]
         for why in dict.fromkeys(c.why_not for c in choices if c.why_not):
-            named = _some(f"{toml(c.text)} ({c.uses})" for c in choices if c.why_not == why)
+            named = some_of(f"{toml(c.text)} ({c.uses})" for c in choices if c.why_not == why)
             lines += _comment(f"Not proposed: {named}: {why}.")
     return "\n".join(lines)
 
@@ -210,9 +209,3 @@ def _table(name: str, keys: Iterable[tuple[str, object]], named: Mapping[str, st
         text = f"{key} = {toml(in_force[key] if is_named else value)}"
         lines += [*_comment(_sentence(f"{name}.{key}")), text if is_named else f"# {text}"]
     return "\n".join(lines)
-
-
-def _some(names: Iterable[str]) -> str:
-    found = list(names)
-    rest = len(found) - _SHOWN
-    return ", ".join(found[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
