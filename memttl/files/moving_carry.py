@@ -168,7 +168,7 @@ def resume(carrying: Carrying, move: Move) -> Carried:
             base = None  # nobody has noted that the file there is ours
         drop_placed(new)
         names = came_out(old)
-        move = move._replace(out=move.out or is_out(carrying.old, old, names))
+        move = move._replace(out=move.out or is_out(old, names))
         taken = Taken(base or b"", bare=move.out and not move.link)
         if is_file(carrying.old.memory) and not taken.bare:
             adds_only = move.again or base is None
