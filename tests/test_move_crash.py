@@ -50,6 +50,19 @@ def test_a_move_killed_at_a_step_is_finished_by_the_next(tmp_path: Path, rung: s
     assert graph(new.read_bytes()) == graph(data)
 
 
+def test_paths_with_a_semicolon_are_named_whole_where_a_move_was_killed(tmp_path: Path) -> None:
+    path, new = pruned_in(tmp_path / "a; b"), tmp_path / "c; d" / "m.jsonl"
+    killed_at(path, new, "new file in place", link=False)
+    told = f"a move from {path} to {new} is at work, or was interrupted"
+    finish = f"`memttl move '{new}' --file '{path}' --no-link` finishes it"
+    found = next(f for f in doctor(settings_of(new)).findings if f.name == "move-under-way")
+    assert [found.message, found.help] == [told, f"{finish}."]
+    assert f"{told}; {finish}" in settings_of(new).warnings
+    with pytest.raises(TryAgain) as error:
+        scan(settings_of(new))
+    assert str(error.value) == f"{new} cannot be written: {told}; nothing was done."
+
+
 @pytest.mark.parametrize("step", STEPS[2:-1])
 def test_until_a_killed_move_is_finished_nothing_is_written_at_either_place(tmp_path: Path, step: str) -> None:
     path, new = pruned_in(tmp_path / "old"), tmp_path / "new" / "m.jsonl"

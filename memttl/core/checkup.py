@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memttl.core.checkup_graph import GraphCheck
 from memttl.core.findings import Finding, Sizes, in_order, lines_of, of_file
-from memttl.core.foreign import REPAIR, Census, foreign_document, foreign_encoding, foreign_file
+from memttl.core.foreign import POINT, Census, foreign_encoding, foreign_file, foreign_shape
 from memttl.core.memory import BOM, parse_line, read_lines
 from memttl.core.model import Line
 from memttl.core.progress import Progress, no_progress
@@ -137,11 +137,10 @@ class _Tally:
 
     def foreign(self, data: bytes) -> Iterator[Finding]:
         """Say that this is not the memory server's file, as a prune would refuse it."""
-        found = foreign_file(data, self.census, malformed=bool(self.malformed))
-        if found and (self.malformed or not self.census.entities) and foreign_document(data):
+        found = foreign_shape(data, self.census, malformed=bool(self.malformed))
+        if found and found[1] != POINT:  # one document: `ask_repair` knows by now whether it can be mended
             self.is_document = True
-            server = f"{FAILS}; {_SKIPS_ALL}" if self.malformed else WIPES
-            yield _foreign(found[0], server, self.help if REPAIR in found[1] else _hint(found[1], self.file))
+            yield _foreign(found[0], f"{FAILS}; {_SKIPS_ALL}" if self.malformed else WIPES, self.help)
         elif found:
             self.is_foreign = True
             server = "the memory server ignores these lines on loading and erases them at its next write"

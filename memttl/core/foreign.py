@@ -62,12 +62,16 @@ def foreign_file(data: bytes, census: Census, *, malformed: bool) -> tuple[str, 
 
     Gives (what it is, what to do), or None; a repair is named only where it changes something.
     """
+    found = foreign_shape(data, census, malformed=malformed)
+    return (found[0], NO_RECORD) if found and REPAIR in found[1] and not is_mendable(data) else found
+
+
+def foreign_shape(data: bytes, census: Census, *, malformed: bool) -> tuple[str, str] | None:
+    """Say the same without asking whether a repair would change anything: it may be named for nothing."""
     found = foreign_encoding(data)
     if not found and (malformed or not census.entities):
         found = foreign_document(data)
-    if found:
-        return (found[0], NO_RECORD) if REPAIR in found[1] and not is_mendable(data) else found
-    return foreign_lines(census) if not malformed or not census.entities else None
+    return found or (foreign_lines(census) if not malformed or not census.entities else None)
 
 
 def is_mendable(data: bytes) -> bool:
@@ -82,16 +86,23 @@ def is_mendable(data: bytes) -> bool:
 
 def foreign_encoding(data: bytes) -> tuple[str, str] | None:
     """Recognise gzip, ZIP and UTF-16 by their first bytes. Gives (what it is, what to do), or None."""
-    if data.startswith(b"\x1f\x8b"):
-        return "is compressed with gzip", "Unpack it first: gunzip -c FILE > memory.jsonl"
-    if data.startswith(b"PK\x03\x04"):
-        return "is a ZIP archive", "Unpack it first: unzip -p FILE > memory.jsonl"
+    if packed := foreign_packed(data):
+        return packed
     head = data[:512]
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     # no JSON text in UTF-8 begins with a NUL or has one in second place; UTF-16 without a BOM always has
     if wide or (0 in head[:2] and len(head) < 3 * head.count(0) < 2 * len(head)):
         to_utf8 = f"`{REPAIR}` writes it as UTF-8 without a byte order mark, and keeps a backup."
         return "is written in UTF-16; the memory server reads UTF-8 only", to_utf8
+    return None
+
+
+def foreign_packed(data: bytes) -> tuple[str, str] | None:
+    """Recognise gzip and ZIP by their first bytes. Gives (what it is, what to do), or None."""
+    if data.startswith(b"\x1f\x8b"):
+        return "is compressed with gzip", "Unpack it first: gunzip -c FILE > memory.jsonl"
+    if data.startswith(b"PK\x03\x04"):
+        return "is a ZIP archive", "Unpack it first: unzip -p FILE > memory.jsonl"
     return None
 
 

@@ -143,7 +143,8 @@ class _Reader:
 
     def add(self, text: str, entity: tuple[str, str], tally: _Tally) -> None:
         """Note what one observation says."""
-        self._note_prefix(text, entity, tally)
+        normal = normalise(text)
+        self._note_prefix(normal, entity, tally)
         found = _HEAD.match(text)
         if found:
             head = f"[{found[1]}]" if found[1] else f"{found[2]}:"
@@ -152,10 +153,9 @@ class _Reader:
         dates = list(dates_in(text))
         tally.dated += bool(dates)
         for written in dates:
-            self._note_date(text, written, tally)
+            self._note_date(normal, written, tally)
 
-    def _note_prefix(self, text: str, entity: tuple[str, str], tally: _Tally) -> None:
-        normal = normalise(text)
+    def _note_prefix(self, normal: str, entity: tuple[str, str], tally: _Tally) -> None:
         head = self._heads.read(normal)
         for prefix in head.prefixes:
             old = tally.uses.get(prefix, Uses())
@@ -168,7 +168,7 @@ class _Reader:
                 tally.bare_in.setdefault(prefix, {})[entity] = None
             tally.uses[prefix] = new
 
-    def _note_date(self, text: str, written: Written, tally: _Tally) -> None:
+    def _note_date(self, normal: str, written: Written, tally: _Tally) -> None:
         form = written.form
         when = self._read(written)
         tally.forms.setdefault(form.name, []).append(when)
@@ -176,7 +176,7 @@ class _Reader:
             key = normalise(written.label)
             tally.spelled.setdefault(key, written.label)
             tally.labelled.setdefault(key, []).append((written, when))
-        if form.format and self._is_placed(text, form.format, written):
+        if form.format and self._is_placed(normal, form.format, written):
             tally.placed.setdefault(form.name, []).append(when)
 
     def _readers(self, form: str) -> tuple[DateReader, HeadReader, TailReader]:
@@ -192,10 +192,9 @@ class _Reader:
         found = self._readers(written.form.format or "")[0].whole(normalise(written.text))
         return found.when if found else None
 
-    def _is_placed(self, text: str, form: str, written: Written) -> bool:
+    def _is_placed(self, normal: str, form: str, written: Written) -> bool:
         """Say whether the policy would read this date as a birth if it named the form: at the head, at the end."""
         _, heads, tails = self._readers(form)
-        normal = normalise(text)
         wanted = normalise(written.text)
         return any(d.text == wanted for d in (*heads.read(normal).dates, *tails.read(normal).dates))
 

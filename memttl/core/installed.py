@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from memttl.core.schedule import DEFAULTS, Command, Every, Kind
+from memttl.core.schedule import DEFAULTS, UNITS, Command, Every, Kind, Unit
 
-_EVERY = re.compile(r", every (?:(\d{1,6}) )?(minute|hour|day|week|month)s?$")
-_MINUTES = {"minute": 1, "hour": 60, "day": 1440, "week": 10080}
+_EVERY = re.compile(rf", every (?:(\d{{1,6}}) )?({'|'.join(UNITS)})s?$")
 
 
 class Installed(NamedTuple):
@@ -64,8 +63,8 @@ def spelled(every: Every | None) -> str:
     """Write how often as `--every` reads it."""
     if every is None:
         return ""
-    number, unit = (f"1 {every}" if str(every).isalpha() else str(every)).split()
-    return number + {"minute": "min", "hour": "h", "day": "d", "week": "w", "month": "mo"}[unit.removesuffix("s")]
+    number, unit = every.parts
+    return f"{number}{UNITS[unit][0]}"
 
 
 def every_of(title: str) -> Every | None:
@@ -73,8 +72,8 @@ def every_of(title: str) -> Every | None:
     found = _EVERY.search(title)
     if found is None:
         return None
-    number = int(found[1] or 1)
-    return Every(months=number) if found[2] == "month" else Every(number * _MINUTES[found[2]])
+    number, unit = int(found[1] or 1), cast(Unit, found[2])
+    return Every(months=number) if unit == "month" else Every(number * UNITS[unit][1])
 
 
 def command_of(words: tuple[str, ...]) -> Command | None:

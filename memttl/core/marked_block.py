@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from memttl.core.memory import BOM
+
 BEGIN = "<!-- memttl:begin (`memttl policy prompt --append` keeps this up to date) -->"
 END = "<!-- memttl:end -->"
-_BOM = b"\xef\xbb\xbf"
 
 _MARKER = re.compile(rb"<!--\s*memttl:(begin|end)\b")
 _MARKER_ALONE = re.compile(rb" {0,3}<!--\s*memttl:(?:begin|end)\b(?:(?!-->).)*-->\s*")
@@ -78,7 +79,7 @@ def put_block(data: bytes, text: str) -> bytes:
         raise BadMarkers(f"{inside} never ends, so that what is added would stand in it")
     eol = _eol_of(data)
     own = _written(text, eol)
-    if not data.removeprefix(_BOM):
+    if not data.removeprefix(BOM):
         return data + own + eol
     # where the last line has no end, neither has the block: so that taking it out knows
     return data + eol + own + eol if data.endswith(b"\n") else data + eol + eol + own
@@ -150,7 +151,7 @@ def _open_at_end(data: bytes) -> str:
 
 def _lines(data: bytes) -> Iterator[_Line]:
     """The lines of a Markdown file, each with what it stands in; the last one is empty where the file ends in a LF."""
-    start = len(_BOM) if data.startswith(_BOM) else 0
+    start = len(BOM) if data.startswith(BOM) else 0
     fence, inside = b"", ""
     for number, raw in enumerate(data[start:].split(b"\n"), 1):
         text = raw.removesuffix(b"\r")

@@ -76,10 +76,12 @@ def give_up_command(memory: object) -> str:
 
 def under_way_words(move: Move) -> str:
     """Say that a move is at work, or was interrupted."""
-    return (
-        f"a move from {move.source} to {move.target} is at work, or was interrupted; `{finish_command(move)}` finishes "
-        "it"
-    )
+    return f"a move from {move.source} to {move.target} is at work, or was interrupted"
+
+
+def finish_words(move: Move) -> str:
+    """Say how it is finished."""
+    return f"`{finish_command(move)}` finishes it"
 
 
 def reappeared_words(move: Move) -> str:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from memttl.core.policy import Policy, Tier
+from memttl.core.policy import PERMANENT_RULE, Policy, Tier
 from memttl.core.proposal_words import KEPT_PATTERNS, OVER_PATTERNS, marked_pattern
+from memttl.core.rules import Rule
 
 _LONGEST = 40  # characters: a name, not a paragraph of orders
 _MOST = 6
@@ -40,8 +41,12 @@ def tables_of(policy: Policy) -> list[dict[str, Any]]:
     """Give each rule of the policy as it was written, in the order in which they count."""
     given = policy.given.get("rules")
     if given is None:
-        return [{"prefix": sorted(rule.prefixes), "tier": rule.tier} for rule in policy.rules]
-    return [*given, {"prefix": ["permanent"], "tier": "permanent"}]
+        return [_table_of(rule) for rule in policy.rules]
+    return [*given, _table_of(PERMANENT_RULE)]
+
+
+def _table_of(rule: Rule) -> dict[str, Any]:
+    return {"prefix": sorted(rule.prefixes), "tier": rule.tier}
 
 
 def rule_words(table: dict[str, Any], prefixes: Sequence[str]) -> str:

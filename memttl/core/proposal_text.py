@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memttl.core.durations import Duration
 from memttl.core.policy import Policy
 from memttl.core.policy_schema import describe
 from memttl.core.proposal import DateChoice, PrefixRule, Proposal
 from memttl.core.proposal_names import Family
 from memttl.core.proposal_words import KEPT_PATTERNS, OVER_PATTERNS, marked_pattern
 from memttl.core.toml_text import toml
-from memttl.core.wording import plural
+from memttl.core.wording import plural, some_of
 
 _DEFAULT = Policy()
 _WIDTH = 110
-_SHOWN = 8  # names or labels in one comment
 _HEAD = """\
 # How long what stands in a memory file lasts. Written by `memttl init`, and yours to change: what is commented out
 # stands at its default. `memttl policy check` validates it, `memttl prune --dry-run` shows what it does,
@@ -27,13 +25,13 @@ _HEAD = """\
 """
 # keys that people change, with their defaults; a table without one in force is commented as a whole
 _TABLES: tuple[tuple[str, tuple[tuple[str, object], ...]], ...] = (
-    ("age", (("grace", "7d"), ("inherit", _DEFAULT.inherit))),
+    ("age", (("grace", _DEFAULT.grace.short), ("inherit", _DEFAULT.inherit))),
     ("review", (("when_due", _DEFAULT.when_due),)),
     ("prune", (("remove_empty_entities", _DEFAULT.remove_empty_entities),)),
     ("limits", (("max_prune_fraction", _DEFAULT.max_prune_fraction), ("max_prune_count", _DEFAULT.max_prune_count))),
-    ("backups", (("keep", _DEFAULT.backups_keep), ("max_age", "90d"))),
-    ("archive", (("path", "memory-archive.jsonl"), ("max_age", "2y"))),
-    ("audit", (("text", _DEFAULT.audit_text), ("max_age", "1y"))),
+    ("backups", (("keep", _DEFAULT.backups_keep), ("max_age", _DEFAULT.backups_max_age.short))),
+    ("archive", (("path", "memory-archive.jsonl"), ("max_age", _DEFAULT.archive_max_age.short))),
+    ("audit", (("text", _DEFAULT.audit_text), ("max_age", _DEFAULT.audit_max_age.short))),
     ("state", (("dir", "state"),)),
 )
 
@@ -88,14 +86,10 @@ def _comment(text: str) -> list[str]:
 
 def _tiers(proposal: Proposal) -> str:
     lines = [*_comment(_sentence("tiers")), "[tiers]"]
-    lines += [f"{tier.name} = {toml(_short(tier.ttl))}" for tier in _DEFAULT.tiers.values()]
+    lines += [f"{tier.name} = {toml(tier.ttl.short)}" for tier in _DEFAULT.tiers.values()]
     if proposal.types:
         lines += ['# notes = { ttl = "90d", keep_last = 5 }    # for the rules by entity type below']
     return "\n".join(lines)
-
-
-def _short(ttl: Duration) -> str:
-    return "never" if ttl.is_never else f"{ttl.days}d"
 
 
 def _rules(proposal: Proposal) -> Iterator[str]:
@@ -105,7 +99,7 @@ def _rules(proposal: Proposal) -> Iterator[str]:
     yield from (_prefix_rule(rule) for rule in proposal.prefixes)
     yield from _family_rules(proposal)
     if proposal.unsure:
-        names = _some(f'"{word}:" begins {plural(count, "observation")}' for word, count in proposal.unsure)
+        names = some_of(f'"{word}:" begins {plural(count, "observation")}' for word, count in proposal.unsure)
         yield "\n".join(_comment(f"Not proposed, since they may be no notes: {names}."))
     if proposal.types:
         yield _type_rule(proposal)
@@ -145,7 +139,7 @@ def _prefix_rule(rule: PrefixRule) -> str:
     if not rule.marked_only:
         about = f"{plural(rule.uses, 'observation')} of the file so far." if rule.uses else ""
         return "\n".join([*_comment(about), *_rule(name, rule.tier, prefix=rule.prefixes)])
-    where = f" ({_some(map(toml, rule.bare_in))})" if rule.bare_in else ""
+    where = f" ({some_of(map(toml, rule.bare_in))})" if rule.bare_in else ""
     about = f"Only in brackets or with a date beside it: without, the word begins what may be no note{where}."
     patterns = (marked_pattern(rule.prefixes),)
     return "\n".join([*_comment(about), *_rule(f"{name}, marked", rule.tier, prefix=rule.prefixes, pattern=patterns)])
@@ -167,7 +161,7 @@ def _family_rules(proposal: Proposal) -> Iterator[str]:
     kept = _rule("kept in notes", "permanent", entity=globs, entity_type=kinds, pattern=KEPT_PATTERNS)
     yield "\n".join([*_comment(about), *kept])
     for family in proposal.families:
-        about = f"{plural(len(family.names), 'entity')} so far: {_some(map(toml, family.names))}. {_ONLY_OVER}"
+        about = f"{plural(len(family.names), 'entity')} so far: {some_of(map(toml, family.names))}. {_ONLY_OVER}"
         yield "\n".join([*_comment(about), *_family_rule(family)])
 
 
@@ -181,7 +175,7 @@ def _type_rule(proposal: Proposal) -> str:
         "By entity type alone: look at each before you take the # away. On real files half of what such rules removed "
         "was still true; keep_last in [tiers] holds the newest of each entity. "
     )
-    met = _some(f"{toml(name)} holds {plural(count, 'observation')}" for name, count in proposal.types)
+    met = some_of(f"{toml(name)} holds {plural(count, 'observation')}" for name, count in proposal.types)
     kinds = [name for name, _ in proposal.types]
     return "\n".join([*_comment(f"{about}{met}."), *_rule("by type", "notes", commented=True, entity_type=kinds)])
 
@@ -197,7 +191,7 @@ def _dates(proposal: Proposal) -> str:
         lines += _comment(_sentence(f"dates.{key}"))
         lines += _list(key, taken) if taken else [f"# {key} = {toml([example])}"]
         for why in dict.fromkeys(c.why_not for c in choices if c.why_not):
-            named = _some(f"{toml(c.text)} ({c.uses})" for c in choices if c.why_not == why)
+            named = some_of(f"{toml(c.text)} ({c.uses})" for c in choices if c.why_not == why)
             lines += _comment(f"Not proposed: {named}: {why}.")
     return "\n".join(lines)
 
@@ -215,9 +209,3 @@ def _table(name: str, keys: Iterable[tuple[str, object]], named: Mapping[str, st
         text = f"{key} = {toml(in_force[key] if is_named else value)}"
         lines += [*_comment(_sentence(f"{name}.{key}")), text if is_named else f"# {text}"]
     return "\n".join(lines)
-
-
-def _some(names: Iterable[str]) -> str:
-    found = list(names)
-    rest = len(found) - _SHOWN
-    return ", ".join(found[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

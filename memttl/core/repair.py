@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memttl.core.foreign import foreign_encoding
+from memttl.core.foreign import foreign_encoding, foreign_packed
 from memttl.core.js_json import escape_lone
 from memttl.core.memory import BOM, parse_line
 from memttl.core.repair_refusals import refusal, refuse_foreign, refuse_other_tools
@@ -96,8 +96,8 @@ def plan_repair(data: bytes) -> RepairPlan:
     Raises:
         Foreign: it is compressed, or another tool's, and nothing in it can be mended.
     """
-    if data.startswith((b"\x1f\x8b", b"PK\x03\x04")):
-        raise refusal(foreign_encoding(data))
+    if packed := foreign_packed(data):
+        raise refusal(packed)
     text = _in_utf8(data)
     is_converted = text is not None
     text = data if text is None else text

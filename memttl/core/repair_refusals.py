@@ -5,7 +5,7 @@ Called by `repair.py` once it has planned. Pure.
 
 from __future__ import annotations
 
-from memttl.core.foreign import NO_RECORD, POINT, Census, foreign_document, foreign_lines
+from memttl.core.foreign import NO_RECORD, Census, foreign_document, foreign_lines
 from memttl.core.memory import read_lines
 from memttl.errors import AS_IT_WAS, Foreign
 
@@ -38,7 +38,7 @@ def refuse_other_tools(text: bytes, new: bytes) -> None:
         raise refusal((found[0], NO_RECORD))
 
 
-def refusal(found: tuple[str, str] | None) -> Foreign:
+def refusal(found: tuple[str, str]) -> Foreign:
     """Give the error for what was found: (what it is, what to do)."""
-    what, hint = found or ("is none of the memory server's", POINT)
+    what, hint = found
     return Foreign(f"The file {what}; nothing was repaired; {AS_IT_WAS}.", hint=hint)

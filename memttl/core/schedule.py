@@ -34,17 +34,27 @@ class Every(NamedTuple):
     minutes: int = 0
     months: int = 0
 
+    @property
+    def parts(self) -> tuple[int, Unit]:
+        """The same as a number of the largest unit that it can be counted in."""
+        if self.months:
+            return self.months, "month"
+        return next((self.minutes // size, unit) for unit, (_, size) in UNITS.items() if self.minutes % size == 0)
+
     def __str__(self) -> str:
-        units = [(self.months, "month")] if self.months else []
-        if not units:
-            size, unit = next((s, u) for s, u in _UNITS if self.minutes % s == 0)
-            units = [(self.minutes // size, unit)]
-        number, unit = units[0]
+        number, unit = self.parts
         return unit if number == 1 else f"{number} {unit}s"
 
 
-_UNITS = ((10080, "week"), (1440, "day"), (60, "hour"), (1, "minute"))
 DAY, WEEK = 1440, 10080
+# unit -> (as `--every` reads it, its minutes); every number of minutes is found above the months, which have none
+UNITS: dict[Unit, tuple[str, int]] = {
+    "week": ("w", WEEK),
+    "day": ("d", DAY),
+    "hour": ("h", 60),
+    "minute": ("min", 1),
+    "month": ("mo", 0),
+}
 DEFAULTS: dict[Command, Every] = {"prune": Every(DAY), "scan": Every(15)}
 
 

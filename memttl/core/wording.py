@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, tzinfo
 
 from memttl.core.model import Birth, Expiry, When
@@ -18,6 +19,7 @@ _BORN = {
 
 FROM_OLD_VERSION = "in an old version of the file"  # where a backfill has found a text
 _HEAD = 40  # characters
+_SHOWN = 8  # names or labels in one sentence
 
 
 def birth_words(birth: Birth, zone: tzinfo = UTC) -> str:
@@ -62,6 +64,13 @@ def noun_of(count: int, noun: str) -> str:
     if count == 1:
         return noun
     return f"{noun[:-1]}ies" if noun.endswith("ty") else f"{noun}s"
+
+
+def some_of(names: Iterable[str]) -> str:
+    """Give the first of some names, and how many more there are: `a, b and 3 more`."""
+    found = list(names)
+    rest = len(found) - _SHOWN
+    return ", ".join(found[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def head_of(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memttl.core.findings import Finding, of_file, several
-from memttl.core.moving import reappeared_help, reappeared_words, under_way_words
+from memttl.core.moving import finish_words, reappeared_help, reappeared_words, under_way_words
 from memttl.core.synced import synced_by
 from memttl.files.ladder import Rung, first_rung
 from memttl.files.leftovers import server_leftover_names
@@ -94,9 +94,8 @@ def check_moves(place: Place) -> Iterator[Finding]:
     """Find a move that was interrupted, and a file that has appeared where this one was moved from."""
     under_way = move_under_way(place.state.beside)
     if under_way is not None:
-        what, _, help_ = under_way_words(under_way).partition("; ")
-        help_ = f"{help_}.{given_up_words(place.memory, under_way)}"
-        yield Finding("error", "move-under-way", what, help_)
+        help_ = f"{finish_words(under_way)}.{given_up_words(place.memory, under_way)}"
+        yield Finding("error", "move-under-way", under_way_words(under_way), help_)
     for move in moves_to(place.state.beside):
         if move_returned(move):
             yield Finding("warning", "old-place-again", reappeared_words(move), reappeared_help(move))

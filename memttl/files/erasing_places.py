@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memttl.files import versions
 from memttl.files.backups import read_backup, write_new
+from memttl.files.folder import is_file
 from memttl.files.state import State, own_file, refusal, sync_folder
 
 Kind = Literal["memory", "log", "old log", "ledger", "journal", "copy", "leftover", "damaged", "other"]
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 def places_of(state: State) -> list[Place]:
     """Give the memory file, if it is there, and every file of its state."""
-    found = [Place(state.memory, "memory")] if _is_file(state.memory) else []
+    found = [Place(state.memory, "memory")] if is_file(state.memory) else []
     for folder in dict.fromkeys((state.beside, state.kept)):
         found += [Place(path, _kind(path, folder, state)) for path in _files_in(folder)]
     return found
@@ -51,14 +51,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
         return
     for parent, folders, names in os.walk(folder, onerror=told):
         folders.sort()
-        yield from (path for name in sorted(names) if _is_file(path := Path(parent, name)))
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
+        yield from (path for name in sorted(names) if is_file(path := Path(parent, name)))
 
 
 def _kind(path: Path, folder: Path, state: State) -> Kind:
@@ -84,7 +77,7 @@ def read_place(path: Path) -> bytes:
     Raises:
         CannotCreate, NoPermission: it cannot be read, or is a damaged compressed one.
     """
-    return read_backup(path) if _is_file(path) else b""
+    return read_backup(path) if is_file(path) else b""
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -6,6 +6,7 @@ Where the platform has no directory descriptors (Windows), names are joined to t
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -86,3 +87,11 @@ class Folder:
         """Make the names durable; nothing where folders cannot be opened."""
         if self.fd is not None:
             os.fsync(self.fd)
+
+
+def is_file(path: str | Path) -> bool:
+    """Say whether a regular file lies there, and no link."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False

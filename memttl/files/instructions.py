@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from memttl.core.marked_block import BadMarkers, BlockChange, Deed, has_block, put_block, remove_block
+from memttl.core.memory import BOM
 from memttl.errors import TryAgain, UsageError
 from memttl.files.output_file import check_target, refusal, replace_file
 from memttl.files.state import FOLDER
@@ -116,7 +117,7 @@ def _check_place(real: str) -> None:
 def _check_text(target: str, data: bytes) -> None:
     if data.startswith(_WIDE) or b"\0" in data:
         raise UsageError(f"{target} is no text in UTF-8; nothing was done.", hint="Save it as UTF-8.")
-    first = data.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    first = data.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
     try:
         is_json = first.startswith(b"{") and isinstance(json.loads(first), dict)
     except (ValueError, RecursionError):

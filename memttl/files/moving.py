@@ -7,14 +7,13 @@ notes and takes them away.
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from memttl.core.moving import (
     HISTORY,
     UNDER_WAY,
     Move,
-    finish_command,
+    finish_words,
     give_up_command,
     move_line,
     read_moves,
@@ -22,6 +21,7 @@ from memttl.core.moving import (
 )
 from memttl.errors import MemttlError, TryAgain
 from memttl.files.backups import write_whole
+from memttl.files.folder import is_file
 from memttl.files.state import State, read_own, sync_folder
 
 
@@ -68,10 +68,7 @@ def note_done(beside: Path, move: Move, like: os.stat_result) -> None:
 
 def move_returned(move: Move) -> bool:
     """Say whether a file lies again where a move has taken one away."""
-    try:
-        return stat.S_ISREG(os.lstat(move.source).st_mode)
-    except OSError:
-        return False
+    return is_file(move.source)
 
 
 def refuse_moving(state: State) -> None:
@@ -83,8 +80,8 @@ def refuse_moving(state: State) -> None:
     move = move_under_way(state.beside)
     if move is not None:
         raise TryAgain(
-            f"{state.memory} cannot be written: {under_way_words(move).partition(';')[0]}; nothing was done.",
-            hint=f"`{finish_command(move)}` finishes it.{given_up_words(state.memory, move)}",
+            f"{state.memory} cannot be written: {under_way_words(move)}; nothing was done.",
+            hint=f"{finish_words(move)}.{given_up_words(state.memory, move)}",
         )
 
 

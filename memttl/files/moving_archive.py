@@ -10,10 +10,11 @@ from pathlib import Path
 
 from memttl.files.archive_file import archive_state
 from memttl.files.archive_mark import archive_of, rename_in_mark
+from memttl.files.folder import is_file
 from memttl.files.lock import locked
 from memttl.files.moving import move_under_way
 from memttl.files.moving_carry import Carrying, carry, resume
-from memttl.files.moving_places import is_file, reader_of
+from memttl.files.moving_places import reader_of
 from memttl.files.moving_state import drop_state
 from memttl.files.state import State, prepare
 from memttl.files.writing import Options, Session

@@ -18,14 +18,13 @@ from memttl.files import audit, versions
 from memttl.files.archive_mark import archive_of
 from memttl.files.backups import backup_name, list_backups, read_backup, write_backup
 from memttl.files.commit import timestamp
-from memttl.files.folder import READ
+from memttl.files.folder import READ, is_file
 from memttl.files.knowledge import ledger_of
 from memttl.files.moving import drop_under_way, move_under_way, note_done, note_under_way
 from memttl.files.moving_failing import finished_by_a_further_move, undone_where_it_fails
 from memttl.files.moving_late import came_out, is_out, judge_all, remove_link, wait_for_late_writers
 from memttl.files.moving_merge import write_in
 from memttl.files.moving_place import drop_placed, exists, folders_for, leads_to, put_in_place
-from memttl.files.moving_places import is_file
 from memttl.files.moving_state import copy_state, drop_state, is_unused, settle_leftovers
 from memttl.files.moving_swap import Taking
 from memttl.files.moving_taken import Taken
@@ -148,7 +147,7 @@ def _backup_of(new: Session, move: Move) -> Path:
 
 def _take(carrying: Carrying, old: Session, new: Session, move: Move, base: bytes) -> Carried:
     """Take the old file away, and all that was carried."""
-    taking = Taking(old, new, move.run, base, move.again, carrying.read, move.link, old.step)
+    taking = Taking(old, new, move.run, base, move.again, carrying.read, move.link)
     return _finish(carrying, old, new, move, taking.run_it())
 
 
@@ -169,11 +168,11 @@ def resume(carrying: Carrying, move: Move) -> Carried:
             base = None  # nobody has noted that the file there is ours
         drop_placed(new)
         names = came_out(old)
-        move = move._replace(out=move.out or is_out(carrying.old, old, names))
+        move = move._replace(out=move.out or is_out(old, names))
         taken = Taken(base or b"", bare=move.out and not move.link)
         if is_file(carrying.old.memory) and not taken.bare:
             adds_only = move.again or base is None
-            taking = Taking(old, new, os.urandom(4).hex(), base or b"", adds_only, carrying.read, move.link, old.step)
+            taking = Taking(old, new, os.urandom(4).hex(), base or b"", adds_only, carrying.read, move.link)
             taken = taking.run_it()
         taken = taken._replace(names=tuple(dict.fromkeys((*names, *taken.names))))
         return _finish(carrying, old, new, move, taken._replace(data=base or b""))

@@ -15,16 +15,15 @@ from memttl.core.moving import Move
 from memttl.errors import NoMemoryFile
 from memttl.files import versions
 from memttl.files.backups import write_backup
-from memttl.files.folder import READ
+from memttl.files.folder import READ, is_file
 from memttl.files.ladder import Rung
 from memttl.files.leftovers import RESCUED
 from memttl.files.moving_merge import write_in
-from memttl.files.moving_places import is_file
 from memttl.files.moving_state import has_leftovers
 from memttl.files.moving_taken import ADDS, MOVED, Taken
 from memttl.files.recover import recover
 from memttl.files.snapshot import read_whole
-from memttl.files.state import State, refusal, sync_folder
+from memttl.files.state import refusal, sync_folder
 from memttl.files.syscalls import take_lease
 from memttl.files.writing import Session
 
@@ -102,10 +101,10 @@ def came_out(old: Session) -> list[str]:
     return [name for name in found if is_file(old.beside.path / name)]
 
 
-def is_out(state: State, old: Session, names: list[str]) -> bool:
+def is_out(old: Session, names: list[str]) -> bool:
     """Say whether the memory itself has left the old place; on the last rung it has two names for an instant."""
     try:
-        here = state.memory.lstat()
+        here = old.state.memory.lstat()
     except FileNotFoundError:
         return True
     found = [old.beside.stat(name) for name in names]
@@ -132,8 +131,8 @@ def remove_link(old: Session, move: Move, *, bare: bool) -> str | None:
     return None
 
 
-def remove_old_link(old: Path, target: Path) -> bool:
-    """Take away the link that an earlier move left; say whether there was one.
+def remove_old_link(old: Path, target: Path) -> None:
+    """Take away the link that an earlier move left.
 
     Raises:
         NoPermission, CannotCreate: it cannot be removed.
@@ -146,4 +145,3 @@ def remove_old_link(old: Path, target: Path) -> bool:
         sync_folder(old.parent)
     except OSError as e:
         raise refusal(e, f"The link {old} cannot be removed") from None
-    return True

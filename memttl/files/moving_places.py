@@ -8,17 +8,17 @@ from __future__ import annotations
 import errno
 import os
 import shlex
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from memttl.core.look import look_at
 from memttl.core.move_outcome import Kind
-from memttl.core.moving import Move, finish_command, give_up_command
+from memttl.core.moving import Move, finish_words, give_up_command
 from memttl.core.plan import refuse_unsound
 from memttl.errors import NoMemoryFile, NoPermission, TryAgain, UsageError
 from memttl.files.archive_mark import archive_of
+from memttl.files.folder import is_file
 from memttl.files.moving import move_returned, move_under_way, moves_to
 from memttl.files.moving_place import exists, leads_to
 from memttl.files.snapshot import Snapshot, read_settled, refuse_read_only
@@ -52,7 +52,7 @@ def places_of_move(named_as: str, memory: Path, new_text: str, *, link: bool | N
     if mine is not None and mine.target != str(new):
         raise TryAgain(
             f"A move of {memory} to {mine.target} was interrupted; nothing was done.",
-            hint=f"`{finish_command(mine)}` finishes it first.",
+            hint=f"{finish_words(mine)} first.",
         )
     if os.path.lexists(new) and not _is_own_link(memory, new):
         earlier = next((m for m in moves_to(state_of(new).beside) if m.source == str(memory)), None)
@@ -172,14 +172,6 @@ def refuse_state(new: State) -> None:
                 "moved.",
                 hint="Name another place, or move that folder away if nothing in it is wanted.",
             )
-
-
-def is_file(path: Path) -> bool:
-    """Say whether a regular file lies there, and no link."""
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
 
 
 def reader_of(memory: Path) -> Callable[[], Snapshot]:

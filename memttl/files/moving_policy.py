@@ -89,11 +89,7 @@ def carry_policy(step: PolicyStep) -> None:
     try:
         if not source.is_file() or os.path.lexists(target):
             return
-        about = source.stat()
-        write_new(part, source.read_bytes())
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            os.chown(part, about.st_uid, about.st_gid)
-        part.chmod(stat.S_IMODE(about.st_mode))
+        _copy(source, part)
         part.rename(target)
         sync_folder(target.parent)
     except OSError as e:
@@ -106,11 +102,16 @@ def _carry_schema(step: PolicyStep) -> None:
     source, target = Path(step.source).with_name(step.schema), Path(step.target).with_name(step.schema)
     with contextlib.suppress(OSError, MemttlError):
         if not os.path.lexists(target):
-            about = source.stat()
-            write_new(target, source.read_bytes())
-            if hasattr(os, "geteuid") and os.geteuid() == 0:
-                os.chown(target, about.st_uid, about.st_gid)
-            target.chmod(stat.S_IMODE(about.st_mode))
+            _copy(source, target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file with its mode, and with its owner where root does it."""
+    about = source.stat()
+    write_new(target, source.read_bytes())
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        os.chown(target, about.st_uid, about.st_gid)
+    target.chmod(stat.S_IMODE(about.st_mode))
 
 
 def _drop_schema(step: PolicyStep) -> None:

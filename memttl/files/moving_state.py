@@ -16,13 +16,13 @@ from pathlib import Path
 
 from memttl.core.moving import HISTORY, UNDER_WAY
 from memttl.errors import CannotCreate, TryAgain
-from memttl.files import versions
+from memttl.files import outcomes, versions
 from memttl.files.leftovers import RESCUED
 from memttl.files.recover import recover
 from memttl.files.state import State, had_ledger, mark_ledger, open_own, own_file, own_folder, refusal, sync_folder
 from memttl.files.writing import Session
 
-_MARK, _OUTCOMES = "archive", "outcomes.jsonl"
+_MARK = "archive"
 _STAYS = frozenset({"lock", "path", UNDER_WAY})  # each place has its own
 _PIECE = 1 << 20
 _PAUSE_S = 0.05
@@ -66,7 +66,7 @@ def copy_state(old: State, new: State, like: os.stat_result) -> None:
             for path in _files_in(folder):
                 parts = path.relative_to(folder).parts
                 target = _home_of(parts[0], new).joinpath(*parts)
-                _copy(path, target, like, is_more=parts == (_OUTCOMES,) and folder == old.beside != old.kept)
+                _copy(path, target, like, is_more=parts == (outcomes.NAME,) and folder == old.beside != old.kept)
         if had_ledger(old):
             mark_ledger(new)
         for folder in dict.fromkeys((new.kept, new.beside)):

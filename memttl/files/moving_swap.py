@@ -26,7 +26,6 @@ from memttl.files.state import refusal
 from memttl.files.swap import (
     Changed,
     NotCarried,
-    Step,
     check_path,
     check_unchanged,
     exchange_names,
@@ -57,7 +56,6 @@ class Taking:
     adds_only: bool
     read: Callable[[], Snapshot]
     link: bool
-    step: Step
     _count: int = 0
     _merged: int = 0
     _names: list[str] = field(default_factory=list)
@@ -89,7 +87,7 @@ class Taking:
 
     def _try(self) -> bytes:
         snapshot = self.read()
-        self.step("old file read")
+        self.old.step("old file read")
         held = self._bring_first(snapshot.data)
         if self.old.rung is Rung.REPLACE:
             self._replace(snapshot)
@@ -170,13 +168,13 @@ class Taking:
                 lease(attempt.new, attempt, write=True)
                 held_since = time.monotonic()
                 lease(attempt.live, attempt, write=False)
-                self.step("leased")
+                self.old.step("leased")
             self._check(attempt, held)
             if is_leased and not holds_read_lease(attempt.live):
                 raise Changed(snapshot.path)
-            self.step("before exchange")
+            self.old.step("before exchange")
             exchange_names(attempt)
-            self.step("exchanged")
+            self.old.step("exchanged")
             if is_leased:
                 end = held_since + lease_break_s() / 2  # later the kernel lets readers in
                 with suppress(Changed, NotCarried):  # what came out is looked at again
@@ -184,34 +182,40 @@ class Taking:
                     self._bring_out(snapshot.data, self._came_out(), held, leased=attempt.new)
             else:
                 watch(lambda: identity(os.fstat(attempt.live)), self.old.pace.watch_s)
-            self.step("settled")
+            self.old.step("settled")
         except BaseException:
-            if not self._is_out(snapshot):
-                self.old.beside.unlink(attempt.link)
-                self._names.remove(attempt.link)
+            if not self._is_out():
+                self._drop(attempt.link)
             raise
         finally:
             attempt.close()
-        self.step("released")
+        self.old.step("released")
 
-    def _is_out(self, snapshot: Snapshot) -> bool:
+    def _is_out(self) -> bool:
         """Say whether something came out of the old place under the newest name."""
         try:
             return stat.S_ISREG(self.old.beside.stat(self._names[-1]).st_mode)
         except FileNotFoundError:
             return False
 
+    def _drop(self, link: str) -> None:
+        """Remove a link of ours in whose place nothing came out."""
+        self.old.beside.unlink(link)
+        self._names.remove(link)
+
+    def _attempt(self, snapshot: Snapshot, link: str = "") -> LinkAttempt:
+        return LinkAttempt(self.old.memory, self._name, self.old.beside, _NO_JOURNAL, snapshot, -1, -1, link=link)
+
     def _opened(self, snapshot: Snapshot) -> LinkAttempt:
-        old, new = self.old, self.new
-        attempt = LinkAttempt(old.memory, self._name, old.beside, _NO_JOURNAL, snapshot, -1, -1, link=self._next_link())
+        new = self.new
+        attempt = self._attempt(snapshot, self._next_link())
         try:
-            attempt.live = old.memory.open(self._name, READ)
+            attempt.live = self.old.memory.open(self._name, READ)
             flags = os.O_RDWR | (READ & ~os.O_RDONLY)
             attempt.new = new.memory.open(new.state.memory.name, flags)
         except OSError as e:
             attempt.close()
-            self.old.beside.unlink(attempt.link)
-            self._names.remove(attempt.link)
+            self._drop(attempt.link)
             if isinstance(e, (FileNotFoundError, BlockingIOError)):
                 raise Changed(snapshot.path) from None
             raise refusal(e, f"{new.state.memory} cannot be opened") from None
@@ -238,11 +242,7 @@ class Taking:
                 self._wait_written(attempt, end)
                 quiet = time.monotonic() + settle_s
             if self._is_file():
-                again = LinkAttempt(
-                    *(self.old.memory, self._name, self.old.beside, _NO_JOURNAL, attempt.snapshot, -1, -1),
-                    link=self._next_link(),
-                )
-                exchange_names(again)
+                exchange_names(self._attempt(attempt.snapshot, self._next_link()))
                 quiet = time.monotonic() + settle_s
             time.sleep(_PAUSE_S)
 
@@ -270,15 +270,13 @@ class Taking:
 
     def _replace(self, snapshot: Snapshot) -> None:
         """Rung C: the old file keeps a second name, then the link replaces it, or nothing does."""
-        attempt = LinkAttempt(*(self.old.memory, self._name, self.old.beside, _NO_JOURNAL, snapshot, -1, -1), link="")
-        live = self.old.memory.open(self._name, READ)
+        attempt = self._attempt(snapshot)
+        attempt.live = self.old.memory.open(self._name, READ)
         try:
-            is_same = identity(os.fstat(live)) == identity(snapshot.stat) and versions.holds(live, snapshot.data)
+            check_unchanged(attempt)
         finally:
-            os.close(live)
-        if not is_same:
-            raise Changed(snapshot.path)
-        self.step("before exchange")
+            attempt.close()
+        self.old.step("before exchange")
         kept = self._next_name()
         if self.link:
             link = self._next_link()
@@ -291,6 +289,6 @@ class Taking:
             except FileNotFoundError:
                 raise Changed(snapshot.path) from None
             self._names.append(kept)
-        self.step("exchanged")
+        self.old.step("exchanged")
         watch(lambda: identity(self.old.beside.stat(kept)), self.old.pace.watch_s)
-        self.step("settled")
+        self.old.step("settled")

@@ -76,14 +76,8 @@ def replace_file(real: str, data: bytes, mode: int) -> None:
     before = os.stat(real) if os.path.exists(real) else None
     if before is not None and not os.access(real, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    folder, name = os.path.split(real)
-    part = os.path.join(folder, f".{name[:50]}.{os.urandom(4).hex()}.tmp")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & 0o666 | 0o600)
+    part = write_part(Path(real), data, mode & 0o666 | 0o600)
     try:
-        with os.fdopen(descriptor, "wb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
         if before is not None:
             _own(part, before)
         os.replace(part, real)
@@ -92,10 +86,31 @@ def replace_file(real: str, data: bytes, mode: int) -> None:
             os.unlink(part)
         raise
     with contextlib.suppress(OSError):
-        sync_folder(Path(folder))
+        sync_folder(part.parent)
 
 
-def _own(part: str, before: os.stat_result) -> None:
+def write_part(target: Path, data: bytes, mode: int) -> Path:
+    """Write a file under a name of its own beside the place `target` that it is to take, synced; give that name.
+
+    Raises:
+        OSError: it cannot be written; nothing is left of it.
+    """
+    part = target.with_name(f".{target.name[:50]}.{os.urandom(4).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(part, flags, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as f:
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+    return part
+
+
+def _own(part: Path, before: os.stat_result) -> None:
     """Give the new file the owner of the old one, where we may, and its mode without what would run as somebody."""
     if hasattr(os, "chown"):
         with contextlib.suppress(PermissionError):

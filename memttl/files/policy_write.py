@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 
 from memttl.errors import CannotCreate, MemttlError, NoPermission, TryAgain
+from memttl.files.output_file import write_part
 from memttl.files.state import sync_folder
 
 _MOST_BACKUPS = 1000
@@ -30,8 +31,10 @@ def write_policy(path: Path, text: str, *, over: bytes | None, like: os.stat_res
     target = Path(os.path.realpath(path))
     try:
         _make_folders(target.parent, like)
-        part = _part(target, text.encode("utf-8"), like)
+        mode = 0o644 if like is None else stat.S_IMODE(like.st_mode) & 0o664 | 0o600
+        part = write_part(target, text.encode("utf-8"), mode)
         try:
+            _own(part, like)
             backup = _put(part, target, over)
         finally:
             with contextlib.suppress(OSError):
@@ -67,24 +70,6 @@ def _make_folders(folder: Path, like: os.stat_result | None) -> None:
     for missing in [p for p in (folder, *folder.parents) if not p.exists()][::-1]:
         missing.mkdir(mode=0o755, exist_ok=True)
         _own(missing, like)
-
-
-def _part(target: Path, data: bytes, like: os.stat_result | None) -> Path:
-    """Write the text under a name of its own beside its place."""
-    part = target.with_name(f".{target.name[:50]}.{os.urandom(4).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    mode = 0o644 if like is None else stat.S_IMODE(like.st_mode) & 0o664 | 0o600
-    descriptor = os.open(part, flags, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
-        _own(part, like)
-    except BaseException:
-        os.unlink(part)
-        raise
-    return part
 
 
 def _own(path: Path, like: os.stat_result | None) -> None:

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 from memttl.core.first_steps import Draft, InitOutcome, Step
 from memttl.core.habits import Habits
 from memttl.core.proposal import PrefixRule, Proposal
-from memttl.core.wording import plural
+from memttl.core.wording import plural, some_of
 from memttl.report.init_forecast import lines_of, render_forecasts
 from memttl.report.report_words import sighted_words
 from memttl.report.text import View, visible
 
-_SHOWN = 8
 _DIFFERENCE_SHOWN = 60
 
 
@@ -105,16 +104,16 @@ def _habit_lines(draft: Draft) -> list[str]:
     if not habits.observations:
         return []
     rows = [
-        ("entity types", _some(f"{t.name or 'no type'} {t.observations}" for t in habits.types)),
-        ("texts begin with", _some(f"{head} {count}" for head, count in habits.heads if count > 1)),
+        ("entity types", some_of(f"{t.name or 'no type'} {t.observations}" for t in habits.types)),
+        ("texts begin with", some_of(f"{head} {count}" for head, count in habits.heads if count > 1)),
         ("dates", _dates_words(habits)),
-        ("labels of dates", _some(f"{use.label}: {use.uses}" for use in habits.labels)),
+        ("labels of dates", some_of(f"{use.label}: {use.uses}" for use in habits.labels)),
     ]
     return ["What is in it (observations of each):", *(f"  {name:<17} {words or 'none'}" for name, words in rows)]
 
 
 def _dates_words(habits: Habits) -> str:
-    forms = _some(f"{form.name} {form.uses}" for form in habits.forms)
+    forms = some_of(f"{form.name} {form.uses}" for form in habits.forms)
     return f"in {habits.dated} of {habits.observations}, written as: {forms}" if forms else ""
 
 
@@ -129,13 +128,13 @@ def _proposal_lines(proposal: Proposal) -> Iterator[str]:
         yield f"  {_days(rule.tier):<8} {_prefix_words(rule)}"
     for family in proposal.families:
         yield f"  {_days('operational'):<8} in {family.title} what is done (“Completed: …”, lines of a log);"
-        yield f"           open work, faults, decisions and lessons stay: {_some(family.names)}"
+        yield f"           open work, faults, decisions and lessons stay: {some_of(family.names)}"
     for key, choices in (("dates behind the label", proposal.labels), ("dates written as", proposal.formats)):
         taken = [c.text for c in choices if not c.why_not]
         if taken:
             yield f"  {key} {', '.join(taken)} are read as the day of writing"
     if proposal.types:
-        yield f"  as comments only: rules for the types {_some(name for name, _ in proposal.types)}"
+        yield f"  as comments only: rules for the types {some_of(name for name, _ in proposal.types)}"
 
 
 def _days(tier: str) -> str:
@@ -147,9 +146,3 @@ def _prefix_words(rule: PrefixRule) -> str:
     met = f" ({rule.uses} so far)" if rule.uses else ""
     only = ", only in brackets or with a date" if rule.marked_only else ""
     return f"texts that begin with {words}{only}{met}"
-
-
-def _some(names: Iterable[str]) -> str:
-    found = list(names)
-    rest = len(found) - _SHOWN
-    return ", ".join(found[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -46,7 +46,7 @@ def look_at(path: Path, *, counting: bool) -> Seen:
 
 
 def _counted(path: Path, seen: Seen) -> Seen:
-    from memttl.core.foreign import Census, foreign_file  # here: a look without counts needs no JSON reader
+    from memttl.core.foreign import Census, foreign_shape  # here: a look without counts needs no JSON reader
     from memttl.core.memory import BOM, read_lines
     from memttl.setup.configs import read_small
 
@@ -64,7 +64,7 @@ def _counted(path: Path, seen: Seen) -> Seen:
             entities += 1
             inside = line.record.get("observations") if line.record else None
             observations += len(inside) if isinstance(inside, list) else 0
-    foreign = foreign_file(data, census, malformed=bool(malformed)) if data else None
+    foreign = foreign_shape(data, census, malformed=bool(malformed)) if data else None
     if foreign:
         return seen._replace(foreign=foreign[0], malformed=malformed)
     return seen._replace(

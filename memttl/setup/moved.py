@@ -18,6 +18,7 @@ from memttl.core.moving import (
     HISTORY,
     UNDER_WAY,
     Move,
+    finish_words,
     move_line,
     read_moves,
     reappeared_help,
@@ -33,7 +34,7 @@ def move_words(memory: Path, environ: Mapping[str, str]) -> list[str]:
     """Give a sentence for a move that was interrupted, for each old place at which a file lies again, and for each
     schedule that still runs there."""
     folder = os.path.join(memory.parent, ".memttl", memory.name)
-    found = [under_way_words(move) for move in _noted(os.path.join(folder, UNDER_WAY))[-1:]]
+    found = [f"{under_way_words(move)}; {finish_words(move)}" for move in _noted(os.path.join(folder, UNDER_WAY))[-1:]]
     moves = _noted(os.path.join(folder, HISTORY))
     for move in moves:
         if _is_file(move.source):

@@ -90,7 +90,8 @@ def move(settings: Settings, request: Request, *, ask: Ask | None = None, step: 
         planned = planned._replace(link=answer)
     planned = planned._replace(link=bool(planned.link))
     if places.kind == "remove link":
-        return planned._replace(applied=remove_old_link(places.old, places.new))
+        remove_old_link(places.old, places.new)
+        return planned._replace(applied=True)
     links = links_of(places.old, Path(settings.named))
     done = _carry(places, planned, old, new, options)
     note_away(done.move, request.environ)
