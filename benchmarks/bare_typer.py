@@ -217,6 +217,13 @@ def search(
 
 
 @app.command()
+def serve(
+    file: Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="h")] = None,
+    policy: Annotated[str | None, typer.Option("--policy", metavar="PATH", help="h")] = None,
+) -> None: ...
+
+
+@app.command()
 def schedule(
     kind: Annotated[str | None, typer.Argument(metavar="[systemd|cron|launchd|windows]", help="h")] = None,
     command: Annotated[str | None, typer.Argument(metavar="[prune|scan]", help="h")] = None,

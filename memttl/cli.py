@@ -28,6 +28,7 @@ from memttl.commands import (
     scan,
     schedule,
     search,
+    serve,
     settings,
     undo,
 )
@@ -68,6 +69,7 @@ app.command()(search.search)
 app.command()(scan.scan)
 app.command()(backfill.backfill)
 app.command()(schedule.schedule)
+app.command()(serve.serve)
 app.command()(doctor.doctor)
 app.command("set")(settings.set_)
 app.command()(settings.pin)

@@ -98,6 +98,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "The policy that it would write for all of your memory files.",
         ),
     ),
+    "serve": (("memttl serve --file memory.jsonl", "The memory server itself, to be named in a client's config."),),
     "schedule": (
         ("memttl schedule systemd", "Print the service and the timer for a daily prune."),
         ("memttl schedule systemd --install", "Show what the first run would remove, ask, and install them."),

@@ -48,9 +48,18 @@ def merged_away_events(before: bytes, found: Differences, run: str, *, reason: s
 
     What it brought needs none: an undo leaves it where it is.
     """
+    return _gone_events(before, found, run, reason, with_text=False)
+
+
+def deletion_events(before: bytes, found: Differences, run: str, *, with_text: bool) -> list[dict[str, Any]]:
+    """Give the events of what a client of `memttl serve` deleted from `before`."""
+    return _gone_events(before, found, run, "deleted by a client of memttl serve", with_text=with_text)
+
+
+def _gone_events(before: bytes, found: Differences, run: str, reason: str, *, with_text: bool) -> list[dict[str, Any]]:
     gone = _moved(found, is_gone=True)
     old = standing(before, _indexes(gone), _whole(gone, found.relations_gone, found.lines_gone))
-    side = _Side("removed", old, run, reason, with_text=False)
+    side = _Side("removed", old, run, reason, with_text)
     return [*_events(side, gone, found.relations_gone, found.lines_gone)]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memttl.core.records import settings_logged
 from memttl.errors import AS_IT_WAS, Interrupted, MemttlError
-from memttl.files import versions
+from memttl.files import audit, versions
 from memttl.files.backups import backup_name, write_backup
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
@@ -41,7 +41,8 @@ class Change(NamedTuple):
 
     `key` is equal for changes that remove the same: then a further try needs no further lines in the log, and the
     events are not asked for. `sets`: some of the events change settings, too. `to_archive` is what goes and is to be
-    kept, where there is an archive.
+    kept, where there is an archive. `also_sets` are changes of settings that come with the write, for the log. Where
+    `begin` is empty nothing is removed: such a write is no run, and the log tells of it what it sets alone.
     """
 
     run: str
@@ -52,6 +53,7 @@ class Change(NamedTuple):
     with_backup: bool = True
     to_archive: ToArchive | None = None
     sets: bool = False
+    also_sets: Sequence[dict[str, Any]] = ()
 
 
 def commit(session: Session, change: Change, snapshot: Snapshot) -> Path | None:
@@ -179,7 +181,7 @@ class _Writer:
     def _log_begin(self) -> bool:
         """Log the run's begin and its removals, unless an earlier try of the same removals has; say whether it did."""
         begun = (self.change.run, self.change.key)
-        if self.session.begun == begun:
+        if not self.change.begin or self.session.begun == begun:
             return False
         fields = {"write": self.journal.n, "backup": self._backup_name(), **self.change.begin}
         begin = {"event": "begin", "run": self.change.run, "time": timestamp(), **fields}
@@ -195,14 +197,20 @@ class _Writer:
         keep(self.session, self.change.to_archive, self.change.run)
 
     def _log_end(self) -> None:
+        if not self.change.begin:
+            if self.change.also_sets:
+                audit.append(self.session.state.audit, self.change.also_sets, self.snapshot.stat)
+            return
         new_digest = self.snapshot._replace(data=self.change.data).digest
         digests = {"file_digest": self.snapshot.digest, "new_digest": new_digest}
-        settings = (
-            settings_logged(self.change.removals(), str(self.change.begin.get("command")), timestamp())
-            if (self.change.sets)
-            else []
-        )
-        self.session.log_end({"applied": True, "backup": self._backup_name(), **digests}, settings)
+        self.session.log_end({"applied": True, "backup": self._backup_name(), **digests}, self._settings())
+
+    def _settings(self) -> list[dict[str, Any]]:
+        change = self.change
+        if not change.sets:
+            return [*change.also_sets]
+        logged = settings_logged(change.removals(), str(change.begin.get("command")), timestamp())
+        return [*logged, *change.also_sets]
 
     def close(self) -> None:
         if self.attempt is not None:

@@ -27,7 +27,7 @@ from memttl.files.knowledge import ledger_of
 from memttl.files.looking import Moment, look_in_bytes
 from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, own_file, refusal
-from memttl.files.writing import Options, Session, writing
+from memttl.files.writing import Options, Session, Written, writing
 
 if TYPE_CHECKING:  # most policies name no archive
     from memttl.files.archiving import ToArchive
@@ -130,7 +130,7 @@ def rewrite(rewriting: Rewriting, like: os.stat_result) -> Rewritten:
             return Rewritten(warnings=tuple(session.warnings))
         before, data, backup = written.snapshot.data, written.change.data, written.backup
         try:
-            _look_again(session, rewriting, run, before, data)
+            bring_together(session, written, lambda snapshot, both: _change_again(rewriting, run, snapshot, both))
             if knows:
                 _keep_look(rewriting, like, data, run, session)
             tidy(state, rewriting.policy, run=run)
@@ -191,8 +191,17 @@ def _change(rewriting: Rewriting, run: str, snapshot: Snapshot, made: Rewrite) -
     return Change(run, made.data, begin, lambda: made.events(run), made.key, sets=made.sets, to_archive=made.to_archive)
 
 
-def _look_again(session: Session, rewriting: Rewriting, run: str, before: bytes, data: bytes) -> None:
-    """Where a server had read the file before the swap and wrote that version after it, bring both together."""
+def _change_again(rewriting: Rewriting, run: str, snapshot: Snapshot, both: bytes) -> Change:
+    made = Rewrite(both, lambda _: (), None, begin_again({}))
+    return _change(rewriting, run, snapshot, made)._replace(with_backup=False)
+
+
+def bring_together(session: Session, written: Written, change_of: Callable[[Snapshot, bytes], Change]) -> None:
+    """Where a server had read the file before the swap and wrote that version after it, bring both together.
+
+    `change_of` gives the change that writes bytes in place of a snapshot.
+    """
+    before, data = written.snapshot.data, written.change.data
 
     def make() -> tuple[Change, Snapshot, int] | None:
         snapshot = read_once(session.state.memory)
@@ -202,8 +211,7 @@ def _look_again(session: Session, rewriting: Rewriting, run: str, before: bytes,
         both = merge(before, live, data)
         if _graph(both) == _graph(live):
             return None
-        made = Rewrite(both, lambda _: (), None, begin_again({}))
-        return _change(rewriting, run, snapshot, made)._replace(with_backup=False), snapshot, 1
+        return change_of(snapshot, both), snapshot, 1
 
     session.look_again(
         make,

@@ -1,0 +1,125 @@
+"""The MCP server itself, made with the official SDK: tools, the resource with its subscriptions, and the way down.
+
+`commands/serve.py` calls `serve`, which returns when the client closes standard input.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.lowlevel.server import NotificationOptions
+from mcp.shared.exceptions import MCPError
+
+from memttl import __version__
+from memttl.errors import MemttlError
+from memttl.server.calls import Calls
+from memttl.server.tools import TOOLS
+from memttl.server.transport import wire
+from memttl.server.writer import Writer
+from memttl.settings import Settings
+from memttl.workflow.serving import Serving
+
+URI = "memory://knowledge-graph"
+_RESOURCE = {
+    "uri": URI,
+    "name": "knowledge-graph",
+    "title": "Knowledge Graph",
+    "description": "The whole knowledge graph, without the observations that have expired",
+    "mimeType": "application/json",
+}
+
+
+def serve(resolve: Callable[[], Settings]) -> None:
+    """Serve one memory file over standard input and output until the client is gone.
+
+    Raises:
+        MemttlError: the file cannot be served.
+    """
+    anyio.run(_serve, Serving(resolve))
+
+
+async def _serve(serving: Serving) -> None:
+    writer = Writer(serving.apply, lambda: _quietly(serving.record))
+    session = _Session(serving, writer)
+    writer.start()
+    try:
+        async with wire() as (incoming, outgoing):
+            server = session.server
+            options = server.create_initialization_options(
+                NotificationOptions(resources_changed=True, tools_changed=True)
+            )
+            await server.run(incoming, outgoing, options)
+    finally:
+        writer.stop()
+        _quietly(serving.record)
+
+
+def _quietly(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except MemttlError as e:
+        print(f"memttl: {e.message}", file=sys.stderr)
+
+
+class _Session:
+    """The handlers of one connection."""
+
+    def __init__(self, serving: Serving, writer: Writer) -> None:
+        self.calls = Calls(serving, writer, self._changed)
+        self._subscribed: set[str] = set()
+        self._session: Any = None
+        self.server: Server[Any] = Server(
+            "memory-server",
+            version=__version__,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+        )
+        self.server.middleware.append(self._answer_raw)
+
+    async def _answer_raw(self, ctx: Any, call_next: Any) -> Any:
+        if ctx.method != "tools/call" or not isinstance(ctx.params, dict):
+            return await call_next(ctx)
+        return await call_next(ctx)
+
+    async def _list_tools(self, _ctx: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult.model_validate({"tools": [tool.listed() for tool in TOOLS]})
+
+    async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> Any:
+        self._session = ctx.session
+        return await self.calls.call(params.name, params.arguments or {})
+
+    async def _list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult.model_validate({"resources": [_RESOURCE]})
+
+    async def _list_templates(self, _ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[])
+
+    async def _read_resource(self, _ctx: Any, params: types.ReadResourceRequestParams) -> Any:
+        if str(params.uri) != URI:
+            raise MCPError(code=types.INVALID_PARAMS, message=f"MCP error -32602: Resource {params.uri} not found")
+        answer = await self.calls.call("read_graph", {})
+        text = answer["content"][0]["text"]
+        return {"contents": [{"uri": URI, "mimeType": "application/json", "text": text}]}
+
+    async def _subscribe(self, ctx: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        self._session = ctx.session
+        self._subscribed.add(str(params.uri))
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, _ctx: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._subscribed.discard(str(params.uri))
+        return types.EmptyResult()
+
+    async def _changed(self) -> None:
+        if URI in self._subscribed and self._session is not None:
+            await self._session.send_resource_updated(URI)
