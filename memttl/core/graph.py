@@ -1,18 +1,21 @@
 """The bytes of a memory file into the graph that `memttl serve` shows and changes: what the memory server would see.
 
-`graph_edits.py` changes one, `workflow/serving_view.py` judges one. Where the memory server gives up, at a damaged line
-or an entity without a list of observations, this goes on without it and says so.
+`graph_edits.py` changes one, `graph_reads.py` searches one, `serving_view.py` judges one. Where the memory
+server gives up, at a damaged line or an entity without a list of observations, this goes on without it and says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from memttl.core.evidence import text_of
 from memttl.core.memory import BOM, parse_line
 from memttl.core.model import Line
+
+IsHidden = Callable[[str, str], bool]  # does a read leave out this text of this entity, since it has expired?
+K = TypeVar("K", bound=Hashable)
 
 
 class Relation(NamedTuple):
@@ -46,12 +49,26 @@ class Row(NamedTuple):
     relation: Relation | None = None
     odd: str = ""
 
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names of the entities at its ends, where it is a relation, also one that the graph lacks."""
+        if self.relation is not None:
+            return self.relation[:2]
+        if self.line.kind != "relation" or self.line.record is None:
+            return ()
+        return tuple(name for key in ("from", "to") if isinstance(name := self.line.record.get(key), str))
+
 
 class Graph:
-    """A memory file as rows; `entities` and `relations` are those with something to show, in order."""
+    """A memory file as rows; `entities` and `relations` are those with something to show, in order.
 
-    def __init__(self, data: bytes, rows: tuple[Row, ...]) -> None:
+    `known` is a version of the same file, of which much may be the same.
+    """
+
+    def __init__(self, data: bytes, rows: tuple[Row, ...], known: Graph | None = None) -> None:
         self.data, self.rows = data, rows
+        # by the entity's id, which is its own as long as it is held here
+        self._lowered: dict[int, tuple[Entity, str]] = known._lowered if known is not None else {}
 
     @property
     def has_bom(self) -> bool:
@@ -73,20 +90,50 @@ class Graph:
         """What the graph lacks of the file: the number of each such line (from 1) and what is amiss with it."""
         return tuple((at, row.odd) for at, row in enumerate(self.rows, start=1) if row.odd)
 
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The places of the rows of each entity's name, in order."""
+        return _places((entity.name, at) for at, entity in self.entities)
+
+    @cached_property
+    def relation_places(self) -> dict[Relation, list[int]]:
+        """The places of the rows of each relation, in order."""
+        return _places((row.relation, at) for at, row in enumerate(self.rows) if row.relation is not None)
+
+    @cached_property
+    def end_places(self) -> dict[str, list[int]]:
+        """The places of the rows of the relations at whose ends each name stands; twice where it is at both."""
+        return _places((name, at) for at, row in enumerate(self.rows) if row.entity is None for name in row.ends)
+
+    @cached_property
+    def lowered(self) -> tuple[str, ...]:
+        """Name, type and texts of each of `entities` in lower case, joined: what is not in it cannot match."""
+        found = [self._lowered.get(id(entity)) or (entity, _lower(entity)) for _, entity in self.entities]
+        self._lowered = {id(entity): (entity, text) for entity, text in found}
+        return tuple(text for _, text in found)
+
 
 def read_graph(data: bytes, known: Graph | None = None) -> Graph:
     """Read the bytes of a memory file; lines that `known` has too are not parsed again."""
-    if known is not None and known.data == data:
+    if known is None:
+        return Graph(data, tuple(row_of(raw, number) for number, raw in enumerate(lines_of(data), start=1)))
+    if known.data == data:
         return known
-    cache = {row.line.raw: row for row in known.rows} if known is not None else {}
-    rows = tuple(cache.get(raw) or row_of(raw, number) for number, raw in enumerate(lines_of(data), start=1))
-    return Graph(data, rows)
+    new, old = data.removeprefix(BOM), known.data.removeprefix(BOM)
+    start = new.rfind(b"\n", 0, _common_start(new, old)) + 1
+    before = new.count(b"\n", 0, start)
+    line_end = new.find(b"\n", len(new) - _common_end(new, old, start))
+    stop = line_end + 1 if line_end >= 0 else len(new)
+    after = new.count(b"\n", stop) + (stop < len(new) and not new.endswith(b"\n"))
+    cache = {row.line.raw: row for row in known.rows[before : len(known.rows) - after]}
+    changed = enumerate(_split(new[start:stop]), start=before + 1)
+    middle = tuple(cache.get(raw) or row_of(raw, number) for number, raw in changed)
+    return Graph(data, known.rows[:before] + middle + known.rows[len(known.rows) - after :], known)
 
 
 def lines_of(data: bytes) -> list[bytes]:
     """Give the lines of a memory file without their LF and without a byte order mark at the start."""
-    body = data.removeprefix(BOM)
-    return body.removesuffix(b"\n").split(b"\n") if body else []
+    return _split(data.removeprefix(BOM))
 
 
 def row_of(raw: bytes, number: int) -> Row:
@@ -94,17 +141,18 @@ def row_of(raw: bytes, number: int) -> Row:
     line = parse_line(raw, number)
     if line.kind == "malformed":
         return Row(line, odd=f"column {line.column}: {line.problem}")
-    if line.too_deep:
-        return Row(line, odd="nested too deep")
+    if line.kind == "other":
+        # the server asks each value for its type, which null has not, and gives up
+        return Row(line, odd="null instead of an object") if raw.strip() == b"null" else Row(line)
     record = line.record
-    if line.kind == "entity" and record is not None:
-        return _entity_row(line, record)
-    if line.kind == "relation" and record is not None:
-        start, end, kind = (record.get(key) for key in ("from", "to", "relationType"))
-        if isinstance(start, str) and isinstance(end, str) and isinstance(kind, str):
-            return Row(line, relation=Relation(start, end, kind))
-        return Row(line, odd="a relation without texts for its ends and its type")
-    return Row(line)
+    if record is None:
+        return Row(line, odd="nested too deep" if line.too_deep else "")
+    return _entity_row(line, record) if line.kind == "entity" else _relation_row(line, record)
+
+
+def nothing_hidden(_entity: str, _text: str) -> bool:
+    """Say of every text that a read shows it."""
+    return False
 
 
 def _entity_row(line: Line, record: dict[str, Any]) -> Row:
@@ -114,7 +162,8 @@ def _entity_row(line: Line, record: dict[str, Any]) -> Row:
     entity_type = kind if isinstance(kind, str) else ""
     if not isinstance(found, list):
         return Row(line, Entity(name, entity_type, (), has_list=False), odd="no list of observations")
-    texts = tuple(map(text_of, found))
+    # nearly all lists hold texts alone
+    texts = tuple(found) if set(map(type, found)) == {str} else tuple(map(text_of, found))
     return Row(line, Entity(name, entity_type, texts), odd="; ".join(_amiss(kind, texts)))
 
 
@@ -124,3 +173,52 @@ def _amiss(kind: object, texts: tuple[str | None, ...]) -> Iterator[str]:
     missing = texts.count(None)
     if missing:
         yield f"{missing} of its observations hold no text"
+
+
+def _relation_row(line: Line, record: dict[str, Any]) -> Row:
+    start, end, kind = record.get("from"), record.get("to"), record.get("relationType")
+    if isinstance(start, str) and isinstance(end, str) and isinstance(kind, str):
+        return Row(line, relation=Relation(start, end, kind))
+    return Row(line, odd="a relation without texts for its ends and its type")
+
+
+def _lower(entity: Entity) -> str:
+    parts = [text for text in (entity.name, entity.entity_type, *entity.texts) if text]
+    text = "\n".join(parts)
+    # one letter beyond ASCII makes Python lower the whole text letter by letter
+    return text.lower() if text.isascii() else "\n".join(map(str.lower, parts))
+
+
+def _places(pairs: Iterable[tuple[K, int]]) -> dict[K, list[int]]:
+    found: dict[K, list[int]] = {}
+    for key, at in pairs:
+        found.setdefault(key, []).append(at)
+    return found
+
+
+def _split(body: bytes) -> list[bytes]:
+    return body.removesuffix(b"\n").split(b"\n") if body else []
+
+
+def _common_start(one: bytes, other: bytes) -> int:
+    """Give how many bytes two begin with alike; by halves, since Python compares slices at the speed of memory."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one.startswith(other[low:middle], low):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_end(one: bytes, other: bytes, start: int) -> int:
+    """Give how many bytes two end with alike, from `start` on."""
+    low, high = 0, min(len(one), len(other)) - start
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one.endswith(other[len(other) - middle : len(other) - low], 0, len(one) - low):
+            low = middle
+        else:
+            high = middle - 1
+    return low

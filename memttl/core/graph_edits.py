@@ -7,18 +7,15 @@ stays: an entity comes in behind the last one, an observation at the end of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memttl.core.cut import check_cut, cut_line
-from memttl.core.graph import Graph, Relation, Row, row_of
-from memttl.core.insert import entity_line, insert_elements
-from memttl.core.js_json import as_json
-from memttl.core.memory import BOM
+from memttl.core.graph import Graph, Relation, nothing_hidden
+from memttl.core.graph import IsHidden as IsHidden
+from memttl.core.graph_draft import Draft, Taken
 from memttl.core.wish import Patch
 
 NO_PATCH = Patch()
-IsHidden = Callable[[str, str], bool]  # does a read leave out this text of this entity, since it has expired?
 
 
 class NewEntity(NamedTuple):
@@ -108,36 +105,26 @@ class Answer(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """The graph as the edits leave it, and their answers, one each. `deletes`: something was taken out."""
+    """The graph as the edits leave it, and their answers, one each. `deletes`: something was taken out, `taken`."""
 
     graph: Graph
     answers: tuple[Answer, ...]
     deletes: bool
+    taken: tuple[Taken, ...] = ()
 
 
-def apply_edits(graph: Graph, edits: Iterable[Edit], is_hidden: IsHidden = lambda _entity, _text: False) -> Edited:
+def apply_edits(graph: Graph, edits: Iterable[Edit], is_hidden: IsHidden = nothing_hidden) -> Edited:
     """Put edits on a graph, one after the other, each on what the one before has made."""
-    draft = _Draft(graph, is_hidden)
-    answers = tuple(draft.apply(edit) for edit in edits)
-    return Edited(draft.graph(), answers, draft.deletes)
+    editor = _Editor(graph, is_hidden)
+    answers = tuple(editor.apply(edit) for edit in edits)
+    edited, taken = editor.draft.finish()
+    return Edited(edited, answers, bool(taken), taken)
 
 
-class _Draft:
-    """The rows of a graph while they change."""
-
+class _Editor:
     def __init__(self, graph: Graph, is_hidden: IsHidden) -> None:
-        self._graph, self._is_hidden = graph, is_hidden
-        self._rows = list(graph.rows)
-        self._is_changed = self.deletes = False
-
-    def graph(self) -> Graph:
-        """Give the graph as it is now."""
-        if not self._is_changed:
-            return self._graph
-        old = self._graph.data
-        text = b"\n".join(row.line.raw for row in self._rows)
-        end = b"\n" if self._rows and old.endswith(b"\n") else b""
-        return Graph((BOM if self._graph.has_bom else b"") + text + end, tuple(self._rows))
+        self.draft, self._is_hidden = Draft(graph), is_hidden
+        self._fresh: set[tuple[str, str]] = set()  # entity and text of what came or was renewed by these edits
 
     def apply(self, edit: Edit) -> Answer:
         match edit:
@@ -148,116 +135,79 @@ class _Draft:
             case AddObservations(additions):
                 return self._add(additions)
             case DeleteEntities(names):
-                self._keep(lambda row: not _names_one(row, set(names)))
+                for name in names:
+                    self.draft.take_entities(name)
             case DeleteObservations(deletions):
-                for deletion in deletions:
-                    self._delete(deletion)
+                return self._delete(deletions)
             case DeleteRelations(relations):
-                gone = set(relations)
-                self._keep(lambda row: row.relation is None or row.relation not in gone)
+                for relation in relations:
+                    self.draft.take_relation(relation)
         return Answer()
 
     def _create_entities(self, entities: Sequence[NewEntity]) -> Answer:
-        there = {row.entity.name for row in self._rows if row.entity is not None}
-        # as the server does: a name that comes twice in one call is made twice
-        made = tuple(entity for entity in entities if entity.name not in there)
-        lines = [entity_line(e.name, e.entity_type, map(as_json, e.observations)) for e in made]
-        self._insert(self._behind_entities(), lines)
-        arrivals = tuple(Arrival(e.name, text, e.patch, is_new=True) for e in made for text in e.observations)
-        return Answer(entities=made, arrivals=arrivals)
+        # as the server does: all are compared with what was there before, so a name that comes twice is made twice
+        made = tuple(entity for entity in entities if self.draft.place(entity.name) is None)
+        for entity in made:
+            self.draft.add_entity(entity.name, entity.entity_type, entity.observations)
+        arrivals = [Arrival(e.name, text, e.patch, is_new=True) for e in made for text in dict.fromkeys(e.observations)]
+        self._note(arrivals)
+        return Answer(entities=made, arrivals=tuple(arrivals))
 
     def _create_relations(self, relations: Sequence[Relation]) -> Answer:
-        there = {row.relation for row in self._rows}
-        made = tuple(relation for relation in relations if relation not in there)
-        self._insert(len(self._rows), [_relation_line(relation) for relation in made])
+        made = tuple(relation for relation in relations if not self.draft.has(relation))  # twice, as with entities
+        for relation in made:
+            self.draft.add_relation(relation)
         return Answer(relations=made)
 
     def _add(self, additions: Sequence[Addition]) -> Answer:
-        places = self._places({addition.entity for addition in additions})
-        for addition in additions:
-            refusal = self._refusal(addition.entity, places.get(addition.entity))
-            if refusal:
-                return Answer(refusal)
+        refusal = self._refusal([addition.entity for addition in additions], must_exist=True)
+        if refusal:
+            return Answer(refusal)
         arrivals, added = list[Arrival](), list[tuple[str, tuple[str, ...]]]()
         for addition in additions:
-            found = self._add_to(places[addition.entity], addition)
+            found = self._add_to(addition)
+            came = {arrival.text for arrival in found if arrival.is_new or arrival.is_renewed}
+            added.append((addition.entity, tuple(text for text in addition.contents if text in came)))
             arrivals += found
-            added.append((addition.entity, tuple(a.text for a in found if a.is_new or a.is_renewed)))
         return Answer(added=tuple(added), arrivals=tuple(arrivals))
 
-    def _refusal(self, name: str, at: int | None) -> str:
-        entity = self._rows[at].entity if at is not None else None
-        if at is None or entity is None:
-            return f"Entity with name {name} not found"  # the server's own words
-        if not entity.has_list:
-            return f"Entity with name {name} has no list of observations (line {at + 1} of the memory file)"
-        return ""
-
-    def _add_to(self, at: int, addition: Addition) -> list[Arrival]:
-        row = self._rows[at]
-        entity = row.entity
-        assert entity is not None
-        there = set(entity.texts)
-        # as the server does: a text that comes twice in one call is added twice
-        new = [text for text in addition.contents if text not in there]
-        if new:
-            position = len(entity.texts)
-            raw, _ = insert_elements(row.line.raw, [(position, as_json(text)) for text in new])
-            self._replace(at, raw)
-        return [self._arrival(addition, text, is_new=text not in there) for text in addition.contents]
+    def _add_to(self, addition: Addition) -> list[Arrival]:
+        at = self.draft.place(addition.entity)
+        assert at is not None
+        there = self.draft.there(at)
+        arrivals = [
+            self._arrival(addition, text, is_new=text not in there) for text in dict.fromkeys(addition.contents)
+        ]
+        # as the server does: a text that comes twice in one addition is added twice
+        self.draft.add_texts(at, [text for text in addition.contents if text not in there])
+        self._note(arrivals)
+        return arrivals
 
     def _arrival(self, addition: Addition, text: str, *, is_new: bool) -> Arrival:
-        is_renewed = not is_new and self._is_hidden(addition.entity, text)
-        return Arrival(addition.entity, text, addition.patch, is_new, is_renewed)
+        entity = addition.entity
+        is_renewed = not is_new and (entity, text) not in self._fresh and self._is_hidden(entity, text)
+        return Arrival(entity, text, addition.patch, is_new, is_renewed)
 
-    def _delete(self, deletion: Deletion) -> None:
-        at = self._places({deletion.entity}).get(deletion.entity)
-        entity = self._rows[at].entity if at is not None else None
-        if at is None or entity is None:
-            return
-        gone = [index for index, text in enumerate(entity.texts) if text in deletion.observations]
-        if gone:
-            raw = self._rows[at].line.raw
-            cut = cut_line(raw, gone)
-            check_cut(raw, cut, gone)
-            self._replace(at, cut)
-            self.deletes = True
+    def _note(self, arrivals: Iterable[Arrival]) -> None:
+        self._fresh.update((arrival.entity, arrival.text) for arrival in arrivals)
 
-    def _places(self, names: set[str]) -> dict[str, int]:
-        """Give the row of the first entity of each of these names: the server changes no other."""
-        found: dict[str, int] = {}
-        for at, row in enumerate(self._rows):
-            if row.entity is not None and row.entity.name in names:
-                found.setdefault(row.entity.name, at)
-        return found
+    def _delete(self, deletions: Sequence[Deletion]) -> Answer:
+        refusal = self._refusal([deletion.entity for deletion in deletions], must_exist=False)
+        if refusal:
+            return Answer(refusal)
+        for deletion in deletions:
+            at = self.draft.place(deletion.entity)
+            if at is not None:
+                self.draft.take_texts(at, deletion.observations)
+        return Answer()
 
-    def _behind_entities(self) -> int:
-        """Give the place for a new entity: behind the last one, or before the first relation, as the server does."""
-        kinds = [row.line.kind for row in self._rows]
-        last = max((at for at, kind in enumerate(kinds) if kind == "entity"), default=-1)
-        return last + 1 if last >= 0 else kinds.index("relation") if "relation" in kinds else len(kinds)
-
-    def _insert(self, at: int, lines: Sequence[bytes]) -> None:
-        end = b"\r" if at and self._rows[at - 1].line.raw.endswith(b"\r") else b""
-        self._rows[at:at] = [row_of(line + end, at + number) for number, line in enumerate(lines, start=1)]
-        self._is_changed = self._is_changed or bool(lines)
-
-    def _replace(self, at: int, raw: bytes) -> None:
-        self._rows[at] = row_of(raw, at + 1)
-        self._is_changed = True
-
-    def _keep(self, stays: Callable[[Row], bool]) -> None:
-        kept = [row for row in self._rows if stays(row)]
-        if len(kept) < len(self._rows):
-            self._rows, self._is_changed, self.deletes = kept, True, True
-
-
-def _names_one(row: Row, names: set[str]) -> bool:
-    if row.entity is not None:
-        return row.entity.name in names
-    return row.relation is not None and (row.relation.start in names or row.relation.end in names)
-
-
-def _relation_line(relation: Relation) -> bytes:
-    start, end, kind = map(as_json, relation)
-    return f'{{"type":"relation","from":{start},"to":{end},"relationType":{kind}}}'.encode()
+    def _refusal(self, names: Iterable[str], *, must_exist: bool) -> str:
+        """Say at which of these the server would throw, which it does before it saves anything."""
+        for name in names:
+            at = self.draft.place(name)
+            if at is None and must_exist:
+                return f"Entity with name {name} not found"  # the server's own words
+            if at is not None and not self.draft.entity(at).has_list:
+                where = f"line {at + 1} of the memory file"
+                return f"Entity with name {name} has no list of observations ({where}); nothing was changed"
+        return ""

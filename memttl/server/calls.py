@@ -90,7 +90,9 @@ class Calls:
 
     async def _delete_observations(self, given: Arguments) -> dict[str, Any]:
         deletions = [Deletion(d["entityName"], tuple(d["observations"])) for d in given["deletions"]]
-        await self._writer.submit(DeleteObservations(tuple(deletions)))
+        answer = await self._writer.submit(DeleteObservations(tuple(deletions)))
+        if answer.refusal:
+            return failed(answer.refusal)
         return await self._done("Observations deleted successfully")
 
     async def _delete_relations(self, given: Arguments) -> dict[str, Any]:
