@@ -55,6 +55,20 @@ def _discovered(environ: Mapping[str, str], tell: Callable[[str], None], doubt: 
     return str(found.path)
 
 
+def only_one(names: list[str]) -> str:
+    """Give the memory file to be served.
+
+    Raises:
+        UsageError: several are meant.
+    """
+    if len(names) != 1:
+        raise UsageError(
+            f"{len(names)} memory files are meant, and a server serves one; nothing was done.",
+            hint=f"Name one with --file, and make an entry in the config for each: {', '.join(names[:5])}",
+        )
+    return names[0]
+
+
 def refuse_doubt(doubt: Doubt) -> None:
     """Refuse a file that nobody named and that may not be the one that is meant: for `memory_files`.
 

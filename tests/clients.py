@@ -81,6 +81,7 @@ class Case:
             "release": found.release,
             "idle": [pointer.idle for pointer in pointers],
             "version": [pointer.version for pointer in pointers],
+            "server": [pointer.server for pointer in pointers],
             "project": [str(pointer.project) for pointer in pointers],
         }
         return {key: told[key] for key in like}

@@ -68,6 +68,7 @@ def test_options_are_completed_but_those_that_were_given(ask) -> None:
         (["report", "--source", ""], sorted(SOURCES)),
         (["--show-completion", ""], sorted(SCRIPTS)),
         (["set", "x", "--ttl", "9"], ["90d"]),
+        (["serve", "--print-config", "cl"], ["claude", "claude-desktop", "cline"]),
     ],
     ids=lambda value: " ".join(value)[:40],
 )

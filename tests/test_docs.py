@@ -79,8 +79,8 @@ def test_every_option_is_in_the_documents() -> None:
 
 def test_no_option_in_the_documents_is_missing_from_the_commands() -> None:
     real = {o for c in commands().values() for p in c.params for o in (*p.opts, *p.secondary_opts)}
-    # of pip; of every command, where Typer adds it; of docker; of a fork of the server; of systemctl
-    foreign = {"--quiet", "--help", "--mount", "--memory-path", "--user"}
+    # of pip; of every command, where Typer adds it; of docker; of a fork of the server; of systemctl; of Claude Code
+    foreign = {"--quiet", "--help", "--mount", "--memory-path", "--user", "--scope"}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGES))
     assert named <= real | foreign
 

@@ -169,6 +169,10 @@ def _values(place: Place, group: Any, environ: Mapping[str, str]) -> Iterable[Ca
         from memttl.commands.completion_scripts import SCRIPTS
 
         return [Candidate(shell) for shell in SCRIPTS]
+    if key == "CLIENT":
+        from memttl.setup.clients import CLIENTS
+
+        return [Candidate(client.word, client.title) for client in CLIENTS]
     if key == "TIER":
         return _tiers(place, environ)
     if key == "SOURCE":

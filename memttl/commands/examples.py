@@ -98,7 +98,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "The policy that it would write for all of your memory files.",
         ),
     ),
-    "serve": (("memttl serve --file memory.jsonl", "The memory server itself, to be named in a client's config."),),
+    "serve": (
+        ("memttl serve --file memory.jsonl", "The memory server itself, to be named in a client's config."),
+        ("memttl serve --print-config cursor --file memory.jsonl", "What to put into that config, and where."),
+    ),
     "schedule": (
         ("memttl schedule systemd", "Print the service and the timer for a daily prune."),
         ("memttl schedule systemd --install", "Show what the first run would remove, ask, and install them."),

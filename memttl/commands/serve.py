@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from memttl.commands.options import File, PolicyPath, words
 from memttl.errors import ExitCode, UsageError
@@ -14,18 +16,27 @@ if TYPE_CHECKING:
     from memttl.settings import Settings
 
 
-def serve(file: File = None, policy: PolicyPath = None) -> int:
+PrintConfig = Annotated[
+    str | None,
+    typer.Option("--print-config", metavar="CLIENT", help="Print the config of this client instead: claude, cursor …"),
+]
+
+
+def serve(file: File = None, policy: PolicyPath = None, print_config: PrintConfig = None) -> int:
     """Serve the memory file to an MCP client, without what has expired."""
-    from memttl.memory_files import memory_files, refuse_doubt
+    from memttl.memory_files import memory_files, only_one, refuse_doubt
     from memttl.settings import Given, resolve
 
     given = Given(words(file), policy)
-    names = memory_files(given, os.environ, doubt=refuse_doubt)
-    if len(names) != 1:
-        raise UsageError(f"{len(names)} memory files are meant, and one can be served; nothing was done.")
+    if print_config is not None:
+        from memttl.commands.serve_config import print_config as print_piece
+
+        print_piece(print_config, given)
+        return ExitCode.OK
+    name = only_one(memory_files(given, os.environ, doubt=refuse_doubt))
 
     def settings() -> Settings:
-        return resolve(names[0], given, os.environ, datetime.now(UTC))
+        return resolve(name, given, os.environ, datetime.now(UTC))
 
     _server()(settings)
     return ExitCode.OK
@@ -37,8 +48,10 @@ def _server() -> Callable[[Callable[[], Settings]], None]:
     except ModuleNotFoundError as e:
         if e.name is None or e.name.startswith("memttl"):
             raise
+        from memttl.setup.mcp_extra import extra_command
+
         raise UsageError(
             f"`memttl serve` needs the extra `mcp`, which is not installed ({e.name} is missing); nothing was done.",
-            hint="Install memttl with it, such as by `pip install '.[mcp]'` in its source folder.",
+            hint=f"Install it: {extra_command()}",
         ) from None
     return run

@@ -49,7 +49,10 @@ def _found(found: Any) -> dict[str, Any]:
         "moved_to": found.moved_to or None,
         "moved_on": found.moved_on or None,
         "release": found.release,
-        "clients": [{**_texts(pointer), "keys": list(pointer.keys)} for pointer in found.pointers],
+        "clients": [
+            {**_texts(pointer), "keys": list(pointer.keys), "server": pointer.server or None}
+            for pointer in found.pointers
+        ],
         "troubles": [trouble._asdict() for trouble in found.troubles],
     }
 
@@ -125,7 +128,8 @@ def _pointed(pointer: dict[str, Any], home: str) -> str:
     only = f", in {short_path(pointer['project'], home)} only" if pointer["project"] else ""
     idle = f"; {pointer['idle']}" if pointer["idle"] else ""
     config = short_path(pointer["config"], home)
-    return f'used by {pointer["client"]} ("{pointer["keys"][-1]}" in {config}{asked}{only}{idle})'
+    by = " through memttl serve" if pointer["server"] == "memttl serve" else ""
+    return f'used by {pointer["client"]}{by} ("{pointer["keys"][-1]}" in {config}{asked}{only}{idle})'
 
 
 def _wrapped(text: str, width: int, indent: str, *, first: str = "") -> list[str]:

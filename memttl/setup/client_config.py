@@ -18,7 +18,10 @@ from memttl.setup.configs import read_config
 from memttl.setup.entries import entries, split, table_at
 from memttl.setup.found import Machine, Pointer
 from memttl.setup.launches import Launch, launch_of
+from memttl.setup.packages import value_at
 
+_SERVE = re.compile(r"\bmemttl\S* serve\b")
+_FILE = re.compile(r"""(\bmemttl\S* serve\b.*?\s(?:--file[= ]|-f ?))("[^"]*"|'[^']*'|\S+)""")
 _NO_MACHINE = Machine("linux", Path(), Path(), {})
 
 
@@ -43,13 +46,17 @@ def change_of(pointer: Pointer, path: Path) -> Change:
     if not entry or launch is None:
         return Change()
     changed = _changed(entry, launch, str(path))
-    is_toml = pointer.config.suffix == ".toml"
-    snippet = _toml(pointer.keys, changed) if is_toml else _json(pointer.keys, changed)
+    snippet, is_toml = snippet_of(pointer.config, pointer.keys, changed), pointer.config.suffix == ".toml"
     changes = list(_differences(entry, changed, pointer.keys))
     if len(changes) != 1 or changes[0] is None:
         return Change(snippet)
     keys, value = changes[0]
     return Change(snippet, " > ".join(keys), _value(value) if is_toml else json.dumps(value, ensure_ascii=False))
+
+
+def snippet_of(config: Path | None, keys: tuple[str, ...], entry: dict[str, Any]) -> str:
+    """Write an entry with the way to it as a config of that name has it: TOML by its ending, else JSON."""
+    return _toml(keys, entry) if config and config.suffix == ".toml" else _json(keys, entry)
 
 
 def _differences(before: Any, after: Any, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any] | None]:
@@ -83,11 +90,12 @@ def _changed(entry: dict[str, Any], launch: Launch, path: str) -> dict[str, Any]
     inner = entry["command"] if isinstance(entry.get("command"), dict) else entry  # an old form of Zed
     inner = _in_words(inner)
     args = _texts(inner.get("args"))
-    name = (launch.package.variables or ("MEMORY_FILE_PATH",))[0]
+    names = launch.package.variables or ("MEMORY_FILE_PATH",)
+    name = next((name for name in names if launch.env.get(name)), names[0])
     if launch.how == "container":
         new = {**inner, "args": _with_mount(args, launch, path)}
-    elif launch.package.argument:
-        new = {**inner, "args": _with_argument(args, launch.package.argument, path)}
+    elif launch.package.argument and not (launch.how == "memttl" and _is_by_variable(launch)):
+        new = {**inner, "args": _with_argument(args, launch, path)}
     elif any(f"{name}=" in word for word in args):  # `env NAME=…`, or a shell's script
         new = {**inner, "args": [_assigned(word, name, path) for word in args]}
     else:
@@ -117,13 +125,33 @@ def _texts(args: Any) -> list[str]:
     return [str(word) for word in args] if isinstance(args, list) else []
 
 
-def _with_argument(args: list[str], argument: str, path: str) -> list[str]:
-    for at, word in enumerate(args):
-        if word.startswith(argument + "="):
-            return [*args[:at], f"{argument}={path}", *args[at + 1 :]]
-        if word == argument:
-            return [*args[: at + 1], path, *args[at + 2 :]]
-    return [*args, argument, path]
+def _is_by_variable(launch: Launch) -> bool:
+    """Say whether a variable alone names the file."""
+    return value_at(launch.package, launch.arguments) is None and any(
+        launch.env.get(name) for name in launch.package.variables
+    )
+
+
+def _with_argument(args: list[str], launch: Launch, path: str) -> list[str]:
+    # of memttl only what stands behind `serve` is its own: `-f` is also an option of other programs
+    own = len(args) - len(launch.arguments) if launch.how == "memttl" else 0
+    if own < 0 or (own and tuple(args[own:]) != launch.arguments):
+        return [_in_script(word, path) for word in args]
+    head, tail = args[:own], args[own:]
+    found = value_at(launch.package, tail)
+    if found is None:
+        return [*args, launch.package.argument, path]
+    at, start, _ = found
+    return [*head, *tail[:at], start + path, *tail[at + 1 :]]
+
+
+def _in_script(word: str, path: str) -> str:
+    """Put the path into the `memttl serve` of a shell's script, which is one word."""
+    if not _SERVE.search(word):
+        return word
+    value = shlex.quote(path)
+    changed, count = _FILE.subn(lambda found: f"{found[1]}{value}", word, count=1)
+    return changed if count else _SERVE.sub(lambda found: f"{found[0]} --file {value}", word, count=1)
 
 
 def _with_mount(args: list[str], launch: Launch, path: str) -> list[str]:

@@ -37,18 +37,22 @@ class At(NamedTuple):
 class Client(NamedTuple):
     """One MCP client. `project` are its configs in the folder of a project, and the way to the servers in each.
 
-    `shadow` is what to say of a further config of the user where an earlier one is there, "" where all of them hold.
+    `word` is its name on a command line. `shadow` is what to say of a further config of the user where an earlier one
+    is there, "" where all of them hold. `also` are the keys that it wants in an entry besides command, args and env.
     """
 
     title: str
+    word: str
     keys: tuple[str, ...]
     user: tuple[At, ...]
     project: tuple[tuple[str, tuple[str, ...]], ...] = ()
     styles: tuple[Style, ...] = ()
     shadow: str = ""
+    also: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
 
 
 _SERVERS = ("mcpServers",)
+_STDIO = (("type", "stdio"),)
 _CODE = ("Code", "Code - Insiders", "VSCodium")
 _CLAUDE = "claude_desktop_config.json"
 # the package's family name (Claude_pzs8sxrjxfjjc) is left open
@@ -58,6 +62,7 @@ _CLINE = "saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
 CLIENTS = (
     Client(
         "Claude Desktop",
+        "claude-desktop",
         _SERVERS,
         (
             At((_PACKAGED + _CLAUDE,), ("windows",)),
@@ -67,13 +72,16 @@ CLIENTS = (
     ),
     Client(
         "Claude Code",
+        "claude",
         _SERVERS,
         (At(("{CLAUDE_CONFIG_DIR}/.claude.json", "{home}/.claude.json")),),
         ((".mcp.json", _SERVERS),),
         ("braces",),
+        also=_STDIO,
     ),
     Client(
         "Cursor",
+        "cursor",
         _SERVERS,
         (At(("{home}/.cursor/mcp.json",)),),
         ((".cursor/mcp.json", _SERVERS),),
@@ -81,6 +89,7 @@ CLIENTS = (
     ),
     Client(
         "VS Code",
+        "vscode",
         ("servers",),
         (
             *(At((f"{{config}}/{name}/User/mcp.json",)) for name in _CODE),
@@ -91,16 +100,20 @@ CLIENTS = (
         ),
         ((".vscode/mcp.json", ("servers",)),),
         ("env", "folders", "input"),
+        also=_STDIO,
     ),
     Client(
         "Copilot",
+        "copilot",
         _SERVERS,
         (At(("{COPILOT_HOME}/mcp-config.json", "{home}/.copilot/mcp-config.json")),),
         ((".github/mcp.json", _SERVERS),),
         ("env", "braces", "dollar"),
+        also=(*_STDIO, ("tools", ("*",))),  # its command line takes no server without
     ),
     Client(
         "Windsurf",
+        "windsurf",
         _SERVERS,
         (At(("{home}/.codeium/windsurf/mcp_config.json",)), At(("{home}/.codeium/mcp_config.json",))),
         (),
@@ -108,21 +121,25 @@ CLIENTS = (
     ),
     Client(
         "Zed",
+        "zed",
         ("context_servers",),
         (
             At(("{XDG_CONFIG_HOME}/zed/settings.json", "{home}/.config/zed/settings.json"), UNIX),
             At(("{config}/Zed/settings.json",), ("macos", "windows")),
         ),
         ((".zed/settings.json", ("context_servers",)),),
+        also=(("source", "custom"),),  # releases of 2025 read no entry without
     ),
     Client(
         "Codex",
+        "codex",
         ("mcp_servers",),
         (At(("{CODEX_HOME}/config.toml", "{home}/.codex/config.toml")),),
         ((".codex/config.toml", ("mcp_servers",)),),
     ),
     Client(
         "Gemini CLI",
+        "gemini",
         _SERVERS,
         (At(("{home}/.gemini/settings.json",)),),
         ((".gemini/settings.json", _SERVERS),),
@@ -130,6 +147,7 @@ CLIENTS = (
     ),
     Client(
         "Cline",
+        "cline",
         _SERVERS,
         tuple(At((f"{{config}}/{name}/User/globalStorage/{_CLINE}",)) for name in _CODE),
         (),

@@ -63,6 +63,12 @@ def discover(machine: Machine, *, counting: bool = True) -> Discovery:
     return Discovery(tuple(found), tuple(unread), tuple(looked), tuple(caches), machine.system)
 
 
+def user_configs(client: Client, machine: Machine) -> Iterator[Path]:
+    """Yield the places of a user's configs that a new entry may go into."""
+    values = _values(machine)
+    return (path for at in client.user if not at.keys for path in _paths(at, machine.system, values))
+
+
 def pointers_to(discovery: Discovery, memory: Path) -> tuple[Pointer, ...]:
     """Give all places of configs that point at a memory file, whatever links lead there."""
     return tuple(pointer for found in only_of(discovery, [memory]).found for pointer in found.pointers)
@@ -174,7 +180,7 @@ def _spots(client: Client, source: _Source, config: Config, machine: Machine) ->
         where = where_of(launch, entry, machine) if launch else None
         if launch and where:
             idle = entry.idle or source.idle
-            pointer = Pointer(client.title, source.path, entry.keys, entry.project, launch.version, idle)
+            pointer = Pointer(client.title, source.path, entry.keys, entry.project, launch.version, idle, launch.server)
             yield _Spot(pointer, where, config.has_bom)
 
 
@@ -214,7 +220,7 @@ def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
         observations=seen.observations if seen else None,
         size_bytes=seen.size_bytes if seen else None,
         changed=seen.changed if seen else None,
-        release=where.release,
+        release=next((spot.where.release for spot in group if spot.where.release), None),
         troubles=tuple(_troubles(group, seen, machine)),
         moved_to=move.target if move else "",
         moved_on=move.time[:10] if move else "",
@@ -223,6 +229,9 @@ def _found(group: list[_Spot], machine: Machine, *, counting: bool) -> Found:
 
 def _troubles(group: list[_Spot], seen: Seen | None, machine: Machine) -> Iterator[Trouble]:
     """Yield what is amiss with one file, once each: two configs may name it by two odd paths."""
-    yield from dict.fromkeys(t for spot in group for t in troubles_of(spot.where, seen, spot.pointer, machine))
+    only_own = all(spot.pointer is not None and spot.pointer.is_memttl for spot in group)
+    yield from dict.fromkeys(
+        trouble for s in group for trouble in troubles_of(s.where, seen, s.pointer, machine, only_own=only_own)
+    )
     for config, client in dict.fromkeys((s.pointer.config, s.pointer.client) for s in group if s.pointer and s.has_bom):
         yield bom_of_config(config, client)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 System = Literal["linux", "macos", "windows"]
+OWN = "memttl serve"
 
 
 class Machine(NamedTuple):
@@ -33,7 +34,8 @@ class Pointer(NamedTuple):
     `client` is a client's title ("Claude Desktop"), `keys` the way to the server's entry in the config
     (`("mcpServers", "memory")`), `project` the folder for which it holds, None for the whole user. `version` is the
     release that the config asks for, None where it names none. `idle` says why the client does not start it (it is
-    disabled), "" where it does.
+    disabled), "" where it does. `server` is what it starts: an npm package, or `memttl serve`; "" where that has no
+    name.
     """
 
     client: str
@@ -42,6 +44,12 @@ class Pointer(NamedTuple):
     project: Path | None
     version: str | None
     idle: str = ""
+    server: str = ""
+
+    @property
+    def is_memttl(self) -> bool:
+        """True where it is memttl's own server."""
+        return self.server == OWN
 
     @property
     def is_of_project(self) -> bool:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
 from typing import Literal, NamedTuple
 
 from memttl.setup.containers import Mount, container_of
 from memttl.setup.entries import Entry, split
 from memttl.setup.found import Machine
 from memttl.setup.packages import (
+    MEMTTL,
     PACKAGES,
     Package,
     package_named,
@@ -19,7 +21,7 @@ from memttl.setup.packages import (
     package_of_script,
 )
 
-How = Literal["npx", "other runner", "script", "command", "container", "unknown"]
+How = Literal["npx", "other runner", "script", "command", "container", "memttl", "unknown"]
 # what reads MEMORY_FILE_PATH and is none of the table is a server of somebody's own
 UNKNOWN = Package((), (), (), base="cwd", default="")
 _ENDINGS = (".exe", ".cmd", ".bat", ".ps1")
@@ -34,6 +36,10 @@ _CONTAINERS = ("docker", "podman", "nerdctl")
 _ASSIGNMENT = re.compile(r"(?:\$env:)?([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _ENDS_OF_COMMAND = ("&&", "||", ";", "|", "&")
 _SPEC = re.compile(r"(@[^/@\s]+/[^/@\s]+|[^/@\s]+)(?:@(.+))?")
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?|py")
+_PYTHON_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+# as a command, or as uvx and pipx take it: memttl, memttl[mcp], memttl==1.2, memttl@1.2
+_MEMTTL = re.compile(r"memttl(?:\[[\w, -]*\])?(?:(?:==|@)\s*([\w.+-]+)|[<>=~!]\S*)?")
 _CODE = (".js", ".mjs", ".cjs", ".ts")
 _WORDS = 500  # a longer command line is none that somebody wrote
 _WRAPPERS = 6  # more of them, one in another, nobody writes
@@ -57,12 +63,21 @@ class Launch(NamedTuple):
     mounts: tuple[Mount, ...] = ()
     env_files: tuple[str, ...] = ()
 
+    @property
+    def server(self) -> str:
+        """What is started, by name; "" where that is not known before its package.json is read."""
+        package = package_of_script(self.target.replace("\\", "/")) if self.how == "script" else self.package
+        return package.names[0] if package and package.names else ""
+
 
 def launch_of(entry: Entry, machine: Machine) -> Launch | None:
     """Give what memory server an entry starts, None where it starts none that is known."""
     found = _launch(list(entry.words[:_WORDS]), dict(entry.env), machine, _WRAPPERS)
     if found is None and entry.env.get("MEMORY_FILE_PATH"):
         return Launch(UNKNOWN, "unknown", entry.words[0], None, entry.words[1:], entry.env)
+    if found is not None and found.how == "memttl":  # `uvx --from memttl==1.2 memttl serve`
+        asked = (match[1] for word in entry.words if (match := _MEMTTL.fullmatch(word)) and match[1])
+        return found._replace(version=next(asked, None))
     return found
 
 
@@ -73,6 +88,9 @@ def _launch(words: list[str], env: dict[str, str], machine: Machine, depth: int)
     if not words or depth == 0:
         return None
     name, rest = command_name(words[0]), words[1:]
+    serve = _behind_serve(words)
+    if serve is not None:
+        return Launch(MEMTTL, "memttl", words[0], None, tuple(words[serve:]), env)
     if name in ("npx", "npm"):
         return _npx(rest if name == "npx" else _behind(rest, ("exec", "x")), env)
     if name in _PACKAGE_RUNNERS and rest[: len(_PACKAGE_RUNNERS[name])] == list(_PACKAGE_RUNNERS[name]):
@@ -93,6 +111,29 @@ def command_name(word: str) -> str:
     """Give the name of a command without its folder and ending, in lower case: `npx` of `C:\\nodejs\\npx.cmd`."""
     name = word.replace("\\", "/").rpartition("/")[2].lower()
     return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
+
+
+def _behind_serve(words: list[str]) -> int | None:
+    """Give the place behind `memttl serve`, `python -m memttl serve` …; None where the words start something else."""
+    name = command_name(words[0])
+    at = 1 if _MEMTTL.fullmatch(name) else _behind_module(words) if _PYTHON.fullmatch(name) else None
+    return at + 1 if at is not None and words[at : at + 1] == ["serve"] else None
+
+
+def _behind_module(words: list[str]) -> int | None:
+    """Give the place behind `-m memttl` among the words of a Python, or behind the script of that name."""
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        word = words[at]
+        if word.startswith("--") or word[1:2] in ("W", "X"):
+            at += 2 if word in _PYTHON_WITH_VALUE else 1
+        elif "m" in word:  # also with others: -Pm, -Immemttl
+            module = word.partition("m")[2] or "".join(words[at + 1 : at + 2])
+            return (at + 1 if word.partition("m")[2] else at + 2) if module == "memttl" else None
+        else:
+            at += 1
+    is_script = at < len(words) and command_name(words[at]) == "memttl"
+    return at + 1 if is_script else None
 
 
 def _behind(words: list[str], subcommands: tuple[str, ...]) -> list[str]:
@@ -178,13 +219,13 @@ def _unwrapped(name: str, words: list[str], machine: Machine) -> list[list[str]]
         at = next((i for i, w in enumerate(words) if w.lower() in options or _is_shell_c(w)), None)
         return [] if at is None else _commands_of(words[at + 1 :], machine)
     if name == "env":
-        return [[word for word in words if not word.startswith("-")]]
+        return [list(dropwhile(lambda word: word.startswith("-"), words))]
     found = [words[words.index("--") + 1 :]] if "--" in words else []
     known = ("npx", "npm", *_PACKAGE_RUNNERS, *_SCRIPT_RUNNERS, *_CONTAINERS, *_SHELLS, "cmd")
     for at, word in enumerate(words):
         if " " in word and "memory" in word:  # a proxy that takes the whole command as one word
             found.append(split(word, machine))
-        elif command_name(word) in known or package_of_command(command_name(word)):
+        elif command_name(word) in known or package_of_command(command_name(word)) or _behind_serve(words[at:]):
             found.append(words[at:])
     return found
 

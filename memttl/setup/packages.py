@@ -1,11 +1,14 @@
-"""The memory servers as a table: the official package and its forks, and where each keeps its file.
+"""The memory servers as a table: the official package, its forks and `memttl serve`, and where each keeps its file.
 
 `launches.py` recognises them in what a config starts; `paths.py` works out the file. A new fork is a row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
+
+from memttl.setup.found import OWN
 
 SERVER = "@modelcontextprotocol/server-memory"
 
@@ -26,6 +29,7 @@ class Package(NamedTuple):
     default: str = "{dist}/memory.jsonl"
     takes_folder: bool = False  # the argument may name a folder, in which the file is memory.jsonl
     is_original: bool = False
+    short: str = ""  # the argument in one letter
 
 
 PACKAGES = (
@@ -62,6 +66,24 @@ PACKAGES = (
         default="{home}/.mcp-think-tank/memory.jsonl",
     ),
 )
+
+# the words that start it instead of an npm package: it is none, and has no folder of its own to keep a file in
+MEMTTL = Package((OWN,), (), (), "--file", ("MEMTTL_FILE", "MEMORY_FILE_PATH"), base="cwd", default="", short="-f")
+
+
+def value_at(package: Package, words: Sequence[str]) -> tuple[int, str, str] | None:
+    """Give the place of the word that names the file, what stands before the path in it, and the path.
+
+    The place is behind the last word, and the path "", where the argument is the last word. None: it is not among them.
+    """
+    for at, word in enumerate(words):
+        if word in (package.argument, package.short):
+            return at + 1, "", words[at + 1] if at + 1 < len(words) else ""
+        starts = (f"{package.argument}=", *((package.short,) if package.short else ()))
+        start = next((start for start in starts if word.startswith(start)), None)
+        if start is not None:
+            return at, start, word.removeprefix(start)
+    return None
 
 
 def package_named(name: str) -> Package | None:

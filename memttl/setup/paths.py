@@ -16,7 +16,7 @@ from memttl.setup.entries import Entry
 from memttl.setup.found import Machine
 from memttl.setup.launches import UNKNOWN, Launch, command_name
 from memttl.setup.npm import global_folders, manifest_of, npm_cache, npx_folder, path_folders, release_of
-from memttl.setup.packages import Package, package_named, package_of_script
+from memttl.setup.packages import MEMTTL, Package, package_named, package_of_script, value_at
 from memttl.setup.variables import left_in
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -61,6 +61,8 @@ def can_be_path(text: str) -> bool:
 def _where_of(launch: Launch, entry: Entry, machine: Machine) -> Where | None:
     if launch.how == "container":
         return _in_container(launch, machine)
+    if launch.how == "memttl":
+        return _of_memttl(launch, entry, machine)
     dist = _dist(launch, entry, machine)
     manifest = manifest_of(dist) if dist else {}
     package = _package(launch, manifest)
@@ -86,12 +88,9 @@ def _package(launch: Launch, manifest: dict[str, Any]) -> Package | None:
 
 def _named(package: Package, launch: Launch, entry: Entry) -> str:
     """Give the text by which the config names the file, "" where it names none."""
-    if package.argument:
-        for at, word in enumerate(launch.arguments):
-            if word.startswith(package.argument + "="):
-                return word.partition("=")[2]
-            if word == package.argument and at + 1 < len(launch.arguments):
-                return launch.arguments[at + 1]
+    found = value_at(package, launch.arguments) if package.argument else None
+    if found and found[2]:
+        return found[2]
     env = {**_env_file(entry), **launch.env}
     return next((env[name] for name in package.variables if env.get(name)), "")
 
@@ -216,6 +215,22 @@ def _is_before(release: str | None, other: tuple[int, ...]) -> bool:
     """Say whether a release is known to be older than another; `latest` is not."""
     parts = (release or "").split(".")
     return all(part.isdecimal() for part in parts) and tuple(map(int, parts)) < other
+
+
+def _of_memttl(launch: Launch, entry: Entry, machine: Machine) -> Where:
+    """Work out which file `memttl serve` takes: it expands ~ but in MEMORY_FILE_PATH, and has no place of its own."""
+    text = _named(MEMTTL, launch, entry)
+    if not text:
+        return Where(None, "", None, (("unnamed", launch.target),))
+    if left_in(text) or is_absolute(text, machine):
+        return _of_text(text, MEMTTL, None, None, entry, machine)
+    named_by = [*filter(None, (value_at(MEMTTL, launch.arguments), launch.env.get("MEMTTL_FILE")))]
+    if not named_by:
+        return Where(None, text, None, (("refused", text),))
+    if text.startswith(("~/", "~\\")):
+        return Where(_normal(machine.home / text[2:].replace("\\", os.sep)), text, None)
+    path = _normal(entry.folder / text) if entry.folder else None
+    return Where(path, text, None, (("relative to the start", text),))
 
 
 def _in_container(launch: Launch, machine: Machine) -> Where:

@@ -19,10 +19,13 @@ from memttl.setup.paths import Where, is_before_jsonl
 from memttl.setup.variables import is_asked
 
 
-def troubles_of(where: Where, seen: Seen | None, pointer: Pointer | None, machine: Machine) -> Iterator[Trouble]:
+def troubles_of(
+    where: Where, seen: Seen | None, pointer: Pointer | None, machine: Machine, *, only_own: bool = False
+) -> Iterator[Trouble]:
     """Yield what is amiss with one file: how the config names it, where it lies, what is in it.
 
-    `pointer` is None where no config points at it.
+    `pointer` is None where no config points at it. `only_own`: no other server than memttl's own uses it, which copes
+    with links and with damaged lines.
     """
     for name, text in where.odd:
         yield _ODD[name](text, where, machine, pointer)
@@ -37,11 +40,11 @@ def troubles_of(where: Where, seen: Seen | None, pointer: Pointer | None, machin
             f"memttl report --file {shlex.quote(str(where.path))}",
         )
     if seen.exists or not any(name in ("tilde", "relative") for name, _ in where.odd):
-        yield from _of_place(where, seen, named=bool(where.text))
-    yield from _of_content(where.path, seen)
+        yield from _of_place(where, seen, named=bool(where.text), only_own=only_own)
+    yield from _of_content(where.path, seen, only_own=only_own)
 
 
-def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
+def _of_place(where: Where, seen: Seen, *, named: bool, only_own: bool) -> Iterator[Trouble]:
     assert where.path is not None
     path = where.path
     if "_npx" in path.parts:
@@ -72,7 +75,7 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
             "releases from 2025.9.25 on rename it to memory.jsonl when they start",
             "Name memory.jsonl from then on.",
         )
-    if seen.is_link:
+    if seen.is_link and not only_own:
         real = os.path.realpath(path)
         yield Trouble(
             "link",
@@ -88,16 +91,18 @@ def _of_place(where: Where, seen: Seen, *, named: bool) -> Iterator[Trouble]:
         )
 
 
-def _of_content(path: Path, seen: Seen) -> Iterator[Trouble]:
+def _of_content(path: Path, seen: Seen, *, only_own: bool) -> Iterator[Trouble]:
     if seen.problem:
         yield Trouble("unreadable", f"it {seen.problem}", "Look at its owner and its permissions.")
     if seen.foreign:
         yield Trouble("foreign", f"it {seen.foreign}; that is no memory file", "Let the config name another file.")
-    if (seen.malformed or seen.has_bom) and not seen.foreign:
-        what = "begins with a byte order mark" if seen.has_bom else f"has {plural(seen.malformed, 'damaged line')}"
+    if (seen.malformed or (seen.has_bom and not only_own)) and not seen.foreign:
+        is_bom = seen.has_bom and not only_own
+        what = "begins with a byte order mark" if is_bom else f"has {plural(seen.malformed, 'damaged line')}"
+        copes = ", which memttl serve leaves out of what it shows and keeps as they are"
         yield Trouble(
             "malformed",
-            f"it {what}, and the server fails at that",
+            f"it {what}{copes if only_own else ', and the server fails at that'}",
             "See which, and mend it:",
             f"memttl doctor --file {shlex.quote(str(path))}",
         )
@@ -199,6 +204,31 @@ def _unknown_place(text: str, _where: Where, _machine: Machine, _pointer: Pointe
     )
 
 
+def _unnamed(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "unknown-place",
+        f"the config starts memttl serve ({text}) and names no file: it takes the one that the other configs name",
+        "Write --file and the whole path into its arguments.",
+    )
+
+
+def _refused(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
+    return Trouble(
+        "relative",
+        f"MEMORY_FILE_PATH in the config is {text}, which is not absolute: memttl serve does not start with it",
+        "Write the whole path into the config.",
+    )
+
+
+def _relative_to_the_start(text: str, _where: Where, _machine: Machine, pointer: Pointer | None) -> Trouble:
+    client = pointer.client if pointer else "the client"
+    return Trouble(
+        "relative",
+        f"the config says {text}, which memttl serve reads from the folder in which {client} starts it",
+        "Write the whole path into the config.",
+    )
+
+
 def _no_path(text: str, _where: Where, _machine: Machine, _pointer: Pointer | None) -> Trouble:
     return Trouble(
         "no-path",
@@ -217,6 +247,9 @@ _ODD: dict[str, Callable[[str, Where, Machine, Pointer | None], Trouble]] = {
     "mounted alone": _mounted_alone,
     "relative mount": _relative_mount,
     "unknown place": _unknown_place,
+    "unnamed": _unnamed,
+    "refused": _refused,
+    "relative to the start": _relative_to_the_start,
     "no path": _no_path,
 }
 
