@@ -302,6 +302,7 @@ def set_(
     ttl: Annotated[str | None, typer.Option("--ttl", metavar="DURATION", help="h")] = None,
     tier: Annotated[str | None, typer.Option("--tier", metavar="TIER", help="h")] = None,
     expires: Annotated[str | None, typer.Option("--expires", metavar="WHEN", help="h")] = None,
+    review_by: Annotated[str | None, typer.Option("--review-by", metavar="WHEN", help="h")] = None,
     created: Annotated[str | None, typer.Option("--created", metavar="WHEN", help="h")] = None,
     clear: Annotated[bool, typer.Option("--clear", help="h")] = False,
     list_: Annotated[bool, typer.Option("--list", help="h")] = False,

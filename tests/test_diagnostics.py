@@ -322,7 +322,7 @@ def test_traceback_of_a_bug_is_logged_without_its_message(memory: Path, log: Pat
     assert "exit code 1" in text
 
 
-OPTIONS = {"--now", "--top", "--format", "--every", "--within", "--for", "--run"}
+OPTIONS = {"--now", "--top", "--format", "--every", "--within", "--for", "--run", "--review-by"}
 KNOWN = {*OPTIONS, "log", "log verify", "prune", "--file", "-f", "--entity", "--json", "-n"}
 
 
@@ -336,6 +336,7 @@ KNOWN = {*OPTIONS, "log", "log verify", "prune", "--file", "-f", "--entity", "--
         ("prune -fa -hunter2 --hunter2", "prune -fa … --…"),
         ("prune --file --json x", "prune --file --json …"),
         ("prune --now 2026-06-01 --now=hunter2", "prune --now 2026-06-01 --now=…"),
+        ("prune --review-by 2026-06-01", "prune --review-by 2026-06-01"),
         ("prune --now hunter2 --top 5 --top hunter2", "prune --now … --top 5 --top …"),
         ("prune --format csv --format hunter2 --every 15min", "prune --format csv --format … --every 15min"),
         (

@@ -324,6 +324,7 @@ def test_undo_says_that_it_pins_and_its_undo_that_it_unpins(memory: Path) -> Non
 def test_what_is_set_is_told_in_words() -> None:
     assert settings_words({"pinned": True, "pinned_by_undo": True}) == "pinned by an undo"
     assert settings_words({"pinned": True, "created_at": "2026-01-05"}) == "pinned, created 2026-01-05"
+    assert settings_words({"review_by": "2026-07-01"}) == "review by 2026-07-01"
 
 
 def test_names_of_runs_are_never_cut_at_a_terminal(memory: Path, state: State) -> None:

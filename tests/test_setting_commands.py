@@ -143,7 +143,7 @@ def test_2_without_a_terminal_and_yes_nothing_is_done(memory: Path, args: list[s
         (["unpin", "--yes"], ["memttl unpin", "Name an entity"]),
         (["renew"], ["memttl renew", "Name an entity"]),
         (["set", "--ttl", "3d"], ["memttl set", "Name an entity"]),
-        (["set", "Sprint 11"], ["--ttl, --tier, --expires, --created or --clear"]),
+        (["set", "Sprint 11"], ["--ttl, --tier, --expires, --review-by, --created or --clear"]),
         (["set", "Sprint 11", "--list", "--ttl", "3d"], ["--list shows what is set"]),
         (["pin", "A", "--entity", "B"], ["Give one or the other"]),
         (["pin", "sprint 11", "-y"], ["'sprint 11'", 'did you mean "Sprint 11"?']),
@@ -156,6 +156,7 @@ def test_2_without_a_terminal_and_yes_nothing_is_done(memory: Path, args: list[s
         ),
         (["set", "Sprint 11", "--ttl", "5m", "-n"], ["minutes or months"]),
         (["set", "Sprint 11", "--expires", "soon", "-n"], ["--expires 'soon' cannot be read", "or never"]),
+        (["set", "Sprint 11", "--review-by", "never", "-n"], ["--review-by 'never' cannot be read", "expiry of never"]),
         (["set", "Sprint 11", "--created", "2026-06-02", "-n"], ["after now"]),
         (["renew", "Sprint 11", "-n"], ["3 observations are in a tier that never expires", "--for"]),
         (["renew", "Sprint 11", "--for", "0d", "-n"], ["--for '0d' cannot be read"]),
@@ -246,14 +247,17 @@ def test_the_document_of_a_dry_run_has_the_same_keys_and_no_run(memory: Path) ->
 
 
 def test_the_document_of_the_list(memory: Path) -> None:
-    memttl("set", "Sprint 11", "sandbox", "--ttl", "1y", "--yes", "--file", memory, *NOW)
+    both = ("--ttl", "1y", "--review-by", "2026-12-01")
+    said = memttl("set", "Sprint 11", "sandbox", *both, "--yes", "--file", memory, *NOW).stdout
+    assert "nothing set -> review by 2026-12-01, ttl 1 year" in said
     memttl("pin", "--entity", "Sprint *", "--yes", "--file", memory, *NOW)
     memory.write_bytes(entity(["x"], name="Other"))
     found = document("set", "--list", "--file", aged(memory))
     assert list(found) == ["schema", "file", "now", "settings", "entity_pins", "warnings"]
     (row,) = found["settings"]
     assert len(row.pop("digest")) == 64
-    assert row == {"entity": "Sprint 11", "observation": SPRINT, "present": False, "settings": {"ttl": "1 year"}}
+    settings = {"review_by": "2026-12-01", "ttl": "1 year"}
+    assert row == {"entity": "Sprint 11", "observation": SPRINT, "present": False, "settings": settings}
     assert found["entity_pins"] == ["Sprint *"]
 
 

@@ -48,6 +48,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "set": (
         ("memttl set 'Sprint 11' cookie --ttl 90d", "Keep what this entity says of cookies for 90 days."),
+        ("memttl set 'Sprint 11' cookie --review-by 2026-12-01", "Have it looked at by then."),
         ("memttl set --list", "Everything that was set, pinned and renewed."),
     ),
     "pin": (

@@ -30,6 +30,9 @@ Ttl = Annotated[
 ]
 Tier = Annotated[str | None, typer.Option("--tier", metavar="TIER", help="Its tier.")]
 Expires = Annotated[str | None, typer.Option("--expires", metavar="WHEN", help="Its last day, an instant, or never.")]
+ReviewBy = Annotated[
+    str | None, typer.Option("--review-by", metavar="WHEN", help="The last day by which somebody should look at it.")
+]
 Created = Annotated[str | None, typer.Option("--created", metavar="WHEN", help="Its birth: a date or an instant.")]
 Clear = Annotated[bool, typer.Option("--clear", help="First take away all that was set, but for pins.")]
 List = Annotated[bool, typer.Option("--list", help="Show all settings, also where the observation is gone.")]
@@ -44,6 +47,7 @@ def set_(
     ttl: Ttl = None,
     tier: Tier = None,
     expires: Expires = None,
+    review_by: ReviewBy = None,
     created: Created = None,
     clear: Clear = False,
     list_: List = False,
@@ -59,14 +63,14 @@ def set_(
     verbose: Verbose = False,
     color: Color = None,
 ) -> int:
-    """Set a lifetime, tier, expiry or birth, without a change to the file."""
+    """Set a lifetime, tier, expiry, review day or birth, without a change to the file."""
     from memttl.core.selection import Choice
     from memttl.core.wish import Wish
     from memttl.settings import Given
 
     output, given = Output(json, quiet, verbose, color), Given(words(file), policy, now)
     choice = Choice(entity, text, exact, pattern)
-    wish = Wish("set", choice, ttl=ttl, tier=tier, expires=expires, created=created, clear=clear)
+    wish = Wish("set", choice, ttl=ttl, tier=tier, expires=expires, review_by=review_by, created=created, clear=clear)
     if not list_:
         return _change(given, output, wish, dry_run=dry_run, yes=yes)
     if not wish.sets_nothing:

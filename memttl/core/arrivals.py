@@ -41,7 +41,7 @@ def settings_of(arrival: Arrival, judge: Judge, known_of: KnownOf, verdict: Verd
 def _renewed(arrival: Arrival, judge: Judge, afresh: UserSettings, verdict: Verdict | None) -> UserSettings:
     """From now on: for as long as the call says, or as its tier keeps."""
     after = arrival.patch.on(afresh)
-    if after.expires is not None:
+    if after.expires is not None or after.review_by is not None:  # an expiry would count more than the call's review
         return after
     tier = after.tier or (verdict.tier if verdict else None)
     ttl = after.ttl or (judge.policy.tiers[tier].ttl if tier in judge.policy.tiers else None)

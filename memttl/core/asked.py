@@ -1,4 +1,8 @@
-"""What the user set, as the ledger and the audit log hold it, and back. Pure."""
+"""What the user set, as the ledger and the audit log hold it, and back. Pure.
+
+A memttl that does not know a key leaves it out, and may so let go what the key would keep: once a version has been
+released, a new key raises the versions of both (`files/ledger.py`, `files/audit.py`), so that it refuses them instead.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ def asked_document(asked: UserSettings) -> dict[str, Any]:
         "pinned_by_undo": asked.pinned_by_undo or None,
         "created_at": when_text(asked.created),
         "expires_at": "never" if asked.expires == "never" else when_text(asked.expires),
+        "review_by": when_text(asked.review_by),
         "ttl": str(asked.ttl) if asked.ttl is not None else None,
         "tier": asked.tier,
     }
@@ -30,7 +35,8 @@ def asked_of(document: Mapping[str, Any]) -> UserSettings:
     Raises:
         ValueError: it holds a value that cannot be read.
     """
-    created, expires, ttl, tier = (document.get(key) for key in ("created_at", "expires_at", "ttl", "tier"))
+    created, expires, review_by = (document.get(key) for key in ("created_at", "expires_at", "review_by"))
+    ttl, tier = document.get("ttl"), document.get("tier")
     if not (tier is None or isinstance(tier, str)):
         raise ValueError(f"{tier!r} is no tier")
     return UserSettings(
@@ -40,6 +46,7 @@ def asked_of(document: Mapping[str, Any]) -> UserSettings:
         expires=_expiry(expires) if expires is not None else None,
         ttl=parse_duration(ttl) if ttl is not None else None,
         tier=tier,
+        review_by=_when(review_by) if review_by is not None else None,
     )
 
 

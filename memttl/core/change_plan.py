@@ -5,18 +5,17 @@ The workflow plans, shows, and under the lock calls `merged`, which puts the sam
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from memttl.core.change_warnings import idle, sooner, stay_pinned
 from memttl.core.changes import Before, Change, Changes
 from memttl.core.classify import KnownOf, judge_entity
 from memttl.core.digests import text_digest
 from memttl.core.durations import Duration, expires_after
 from memttl.core.entities import Entities, name_of, read_entities
 from memttl.core.entity_pins import pins_of, unpins_of
-from memttl.core.evidence import ENTITY_PINNED
 from memttl.core.judge import Judge
 from memttl.core.known import EntityPins, Setting
 from memttl.core.model import NOTHING_SET, Known, UserSettings, Verdict
@@ -24,7 +23,7 @@ from memttl.core.oddities import plan_warnings, some
 from memttl.core.progress import Progress, no_progress, size_of, ticking, ticks_of
 from memttl.core.selection import Choice, match_names
 from memttl.core.wish import Patch, Wish, read_duration, read_patch
-from memttl.core.wording import head_of, plural
+from memttl.core.wording import head_of
 from memttl.errors import UnknownEntity, UsageError
 
 
@@ -56,9 +55,9 @@ def plan_changes(
         changes, verdicts = _of_entities(entities, wish, before, judge, stamp, progress)
     else:
         changes, verdicts = _of_observations(entities, wish, patch, before, judge, stamp, progress)
-    held = () if wish.command == "pin" else _stay_pinned(verdicts)
-    sooner = _sooner(changes) if wish.command == "renew" else ()
-    return changes._replace(warnings=(*plan_warnings(data, judge.policy, entities.odd), *held, *sooner))
+    held = () if wish.command == "pin" else stay_pinned(verdicts)
+    other = sooner(changes) if wish.command == "renew" else idle(changes)
+    return changes._replace(warnings=(*plan_warnings(data, judge.policy, entities.odd), *held, *other))
 
 
 def plan_patches(
@@ -81,7 +80,7 @@ def plan_patches(
     given = [patches[t.entity, t.text] for t in targets if t.text is not None]
     changes, verdicts = _planned(entities, targets, given, before, judge, stamp, progress)
     held = [v for v, patch in zip(verdicts, given, strict=True) if not patch.pinned]
-    warnings = (*_stay_pinned(held), *_sooner(changes), *_idle_tiers(changes))
+    warnings = (*stay_pinned(held), *sooner(changes), *idle(changes))
     return changes._replace(warnings=warnings)
 
 
@@ -105,7 +104,7 @@ def _of_observations(
 ) -> tuple[Changes, Sequence[Verdict]]:
     """Change settings; with the verdicts after that on all that is meant, what stays as it is included."""
     targets = _targets(entities, wish.choice, patch, before, judge, progress)
-    return _planned(entities, targets, _patches(targets, wish, patch, judge), before, judge, stamp, progress)
+    return _planned(entities, targets, _patches(targets, wish, patch, before, judge), before, judge, stamp, progress)
 
 
 def _planned(
@@ -204,7 +203,7 @@ def is_meant(setting: Setting, choice: Choice) -> bool:
     return choice.text is None or (choice.exact and text_digest(choice.text) == setting.digest)
 
 
-def _patches(targets: Sequence[_Target], wish: Wish, patch: Patch, judge: Judge) -> list[Patch]:
+def _patches(targets: Sequence[_Target], wish: Wish, patch: Patch, before: Before, judge: Judge) -> list[Patch]:
     """Give the patch for each target: of a renewal an expiry of its own, by the longest tier among its copies."""
     if wish.command != "renew":
         return [patch] * len(targets)
@@ -218,13 +217,22 @@ def _patches(targets: Sequence[_Target], wish: Wish, patch: Patch, judge: Judge)
             f"{noun} in a tier that never expires: {places}; nothing was renewed.",
             hint="Give --for, such as --for 90d; or name the others by TEXT.",
         )
-    return [renewal(ttl, judge) for ttl in longest]
+    asked = before.asked
+    was = [asked.get((t.entity, t.digest), NOTHING_SET) for t in targets]
+    return [renewal(ttl, judge, one) for ttl, one in zip(longest, was, strict=True)]
 
 
-def renewal(keep_for: Duration, judge: Judge) -> Patch:
-    """Give the patch that keeps an observation from now on for so long."""
+def renewal(keep_for: Duration, judge: Judge, was: UserSettings = NOTHING_SET) -> Patch:
+    """Give the patch that keeps an observation, for which this `was` set, from now on for so long.
+
+    A review-by date that decides moves on; else it is an expiry.
+    """
     start, zone = judge.now.replace(microsecond=0), judge.policy.zone
-    return Patch(expires=expires_after(start, keep_for, zone) or "never")
+    until = expires_after(start, keep_for, zone)
+    # an expiry in its place would let go what the policy or the tier only lists for review
+    if until is not None and was.review_by is not None and was.expires is None:
+        return Patch(review_by=until)
+    return Patch(expires=until or "never")
 
 
 def _ttl(verdict: Verdict, judge: Judge) -> Duration:
@@ -251,46 +259,3 @@ def _with_verdicts(changes: Changes, was: _Verdicts, will_be: _Verdicts) -> Chan
         return change._replace(was=was[key][0], will_be=will_be[key][0])
 
     return changes._replace(observations=tuple(map(whole, changes.observations)))
-
-
-def _sooner(changes: Changes) -> list[str]:
-    """Say where a renewal lets something go earlier than it would have gone."""
-    sooner = [
-        c.entity
-        for c in changes.observations
-        if c.was
-        and c.will_be
-        and c.will_be.expires_at
-        and (not c.was.expires_at or c.will_be.expires_at < c.was.expires_at)
-    ]
-    if not sooner:
-        return []
-    count = plural(len(sooner), "observation")
-    return [f"this lets {count} go earlier than before, not later: {some([repr(e) for e in dict.fromkeys(sooner)])}"]
-
-
-def _idle_tiers(changes: Changes) -> list[str]:
-    """Say where a tier that is set does not decide, since an expiry or a TTL was set before, which counts more."""
-    idle = [
-        c.entity
-        for c in changes.observations
-        if c.patch.tier is not None and (c.after.expires is not None or c.after.ttl is not None)
-    ]
-    if not idle:
-        return []
-    count = "1 observation keeps" if len(idle) == 1 else f"{len(idle)} observations keep"
-    places = some([repr(e) for e in dict.fromkeys(idle)])
-    return [f"{count} the expiry or TTL that was set before, which counts more than a tier: {places}"]
-
-
-def _stay_pinned(verdicts: Iterable[Verdict]) -> list[str]:
-    """Say what stays for another reason than the settings that were given or taken away."""
-    pinned = [v for v in verdicts if v.pinned]
-    if not pinned:
-        return []
-    reasons = Counter((v.entity, v.reason) for v in pinned)
-    places = some([f"{entity!r}: {reason}" + (f" ({n})" if n > 1 else "") for (entity, reason), n in reasons.items()])
-    by_entity = any(reason.startswith(ENTITY_PINNED) for _, reason in reasons)
-    way_out = "; `memttl unpin --entity` with what stands in brackets unpins an entity" if by_entity else ""
-    count = "1 observation stays" if len(pinned) == 1 else f"{len(pinned)} observations stay"
-    return [f"{count} pinned: {places}{way_out}"]

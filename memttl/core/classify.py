@@ -136,6 +136,8 @@ def _decide(e: Evidence, birth: Birth, judge: Judge) -> Decision:
         return Decision(None, e.pin_reason)
     if asked.expires is not None:
         return _on_date(asked.expires, "set to expire:" if asked.expires == "never" else "set to expire", judge)
+    if asked.review_by is not None:
+        return _on_review(asked.review_by, "set to be reviewed by", e, judge, settable=False)
     if asked.ttl is not None:
         return _after_ttl(asked.ttl, f"set to keep {asked.ttl}", birth, judge, settable=False)
     if e.named_by == "set":
@@ -146,7 +148,7 @@ def _decide(e: Evidence, birth: Birth, judge: Judge) -> Decision:
     if e.expires is not None:
         return _on_date(e.expires, "expires", judge)
     if e.review_by is not None:
-        return _on_review(e.review_by, e, judge)
+        return _on_review(e.review_by, "review by", e, judge)
     if e.own_ttl is not None:
         return _after_ttl(e.own_ttl, f"its own TTL is {e.own_ttl}", birth, judge)
     return _after_ttl(e.ttl, _keeps(e.tier, e.ttl), birth, judge)
@@ -177,12 +179,12 @@ def _over_words(when: Expiry, judge: Judge) -> str:
     return "; that instant has passed" if isinstance(when, datetime) else "; that day has passed"
 
 
-def _on_review(when: Expiry, e: Evidence, judge: Judge) -> Decision:
+def _on_review(when: Expiry, words: str, e: Evidence, judge: Judge, *, settable: bool = True) -> Decision:
     over = _is_over(when, judge)
-    words = f"review by {day_words(when, judge.policy.zone)}{_over_words(when, judge)}"
+    words = f"{words} {day_words(when, judge.policy.zone)}{_over_words(when, judge)}"
     if judge.policy.when_due == "list" or e.never_named:
         return Decision(None, f"{words}; listed for review only", review_due=over)
-    return Decision(_instant(when, judge), words, stretchable=True)
+    return Decision(_instant(when, judge), words, stretchable=settable)
 
 
 def _after_ttl(ttl: Duration, words: str, birth: Birth, judge: Judge, *, settable: bool = True) -> Decision:

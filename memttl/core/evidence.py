@@ -52,7 +52,7 @@ class Evidence(NamedTuple):
     def says_when(self) -> bool:
         """True when something besides its tier gives an expiry: the user, a mark or a field."""
         asked = self.known.settings
-        given = (asked.expires, asked.ttl, self.expires, self.review_by, self.own_ttl)
+        given = (asked.expires, asked.review_by, asked.ttl, self.expires, self.review_by, self.own_ttl)
         return any(g is not None for g in given)
 
 

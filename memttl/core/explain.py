@@ -79,8 +79,9 @@ def tried_of(verdict: Verdict, e: Evidence, judge: Judge) -> tuple[Tried, ...]:
 def _set(e: Evidence) -> list[Tried]:
     asked = e.known.settings
     rows: dict[str, object] = {"pin of the entity": asked.entity_pin or None}
-    rows |= {"created": when_text(asked.created), "ttl": asked.ttl, "tier": asked.tier}
+    rows["created"] = when_text(asked.created)
     rows["expires"] = asked.expires if asked.expires == "never" else when_text(asked.expires)
+    rows |= {"review by": when_text(asked.review_by), "ttl": asked.ttl, "tier": asked.tier}  # as they decide
     given = {what: value for what, value in rows.items() if value is not None}
     by = "set by an undo, which put it back" if asked.pinned_by_undo else "set by you"
     pin = [Tried("set", "pin", matched=True, note=by)] if asked.pinned else []

@@ -63,6 +63,7 @@ class UserSettings(NamedTuple):
     expires: Expiry | None = None
     ttl: Duration | None = None
     tier: str | None = None
+    review_by: When | None = None
     entity_pin: str = ""
     pinned_by_undo: bool = False
 

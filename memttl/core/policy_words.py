@@ -70,7 +70,7 @@ WORDS: dict[str, Words] = {
     "age.grace": Words("how long a newcomer stays, whatever date is written in it; 0 switches it off", ("7d", "2w", 0)),
     "age.inherit": Words("true: an entity's only date is the birth of its undated observations, too"),
     "age.entity_created_at": Words("true: an entity's createdAt is the birth of its undated observations, too"),
-    "review": Words("what a review by mark does"),
+    "review": Words("what a review-by date does, written or set"),
     "review.when_due": Words(
         "expire: the observation goes once that day has passed; list: it is only listed as due for review"
     ),

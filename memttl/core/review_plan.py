@@ -32,13 +32,13 @@ def decided(deck: Deck, dialogue: Dialogue) -> Decided:
     pairs: list[tuple[Item, Decision]] = [
         (item, d) for item, d in zip(deck.items, dialogue.decisions, strict=True) if d is not None
     ]
-    patches = {item.key: patch for item, d in pairs if (patch := _patch(d, deck.judge)) is not None}
+    patches = {item.key: patch for item, d in pairs if (patch := _patch(d, item.key, deck)) is not None}
     return Decided(patches, tuple(v for item, d in pairs if d.kind == "drop" for v in item.copies))
 
 
-def _patch(decision: Decision, judge: Judge) -> Patch | None:
+def _patch(decision: Decision, key: Key, deck: Deck) -> Patch | None:
     if decision.kind == "renew":
-        return renewal(Duration(days=decision.days), judge)
+        return renewal(Duration(days=decision.days), deck.judge, deck.known(key).settings)
     if decision.kind == "pin":
         return Patch(pinned=True)
     return Patch(tier=decision.tier) if decision.kind == "tier" else None

@@ -1,20 +1,25 @@
-"""What `set`, `pin`, `unpin` and `renew` are asked for, as words, and the patch on what was set that they mean. Pure.
+"""What `set`, `pin`, `unpin` and `renew`, or a client of `serve`, ask for, and the patch on what was set. Pure.
 
 `changes.py` puts the patch on the settings of each observation that is meant.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from memttl.core.dates import DateReader, no_birth_because
 from memttl.core.durations import BadDuration, Duration, parse_duration
 from memttl.core.model import Expiry, UserSettings, When
+from memttl.core.near import unknown
+from memttl.core.normal import normalise
 from memttl.core.policy import Policy
 from memttl.core.selection import Choice, refuse_unknown_tier
 from memttl.errors import UsageError
 
+_LONGEST = 200  # characters of a value: what is longer was meant for something else, and would fill the answer
 Command = Literal["set", "pin", "unpin", "renew"]
 _DATES = "Write it as 2026-06-01 or 2026-06-01T12:00:00Z, or in a format of the policy"
 
@@ -31,6 +36,7 @@ class Wish(NamedTuple):
     ttl: str | None = None
     tier: str | None = None
     expires: str | None = None
+    review_by: str | None = None
     created: str | None = None
     clear: bool = False
     keep_for: str | None = None
@@ -38,7 +44,7 @@ class Wish(NamedTuple):
     @property
     def sets_nothing(self) -> bool:
         """True where `set` was given none of its options."""
-        given = (self.ttl, self.tier, self.expires, self.created)
+        given = (self.ttl, self.tier, self.expires, self.review_by, self.created)
         return self.command == "set" and not self.clear and all(word is None for word in given)
 
 
@@ -50,6 +56,7 @@ class Patch(NamedTuple):
     expires: Expiry | None = None
     ttl: Duration | None = None
     tier: str | None = None
+    review_by: When | None = None
     clear: bool = False
 
     def on(self, was: UserSettings) -> UserSettings:
@@ -88,7 +95,7 @@ def check_wish(wish: Wish) -> None:
     if wish.sets_nothing:
         raise UsageError(
             "Nothing is given to set; nothing was done.",
-            hint="Give --ttl, --tier, --expires, --created or --clear; --list shows what is set.",
+            hint="Give --ttl, --tier, --expires, --review-by, --created or --clear; --list shows what is set.",
         )
 
 
@@ -104,12 +111,96 @@ def read_patch(wish: Wish, policy: Policy, now: datetime) -> Patch:
         refuse_unknown_tier(wish.tier, list(policy.tiers))
     dates = DateReader(policy.formats, policy.zone)
     return Patch(
-        created=_birth(wish.created, dates, now) if wish.created is not None else None,
-        expires=_expiry(wish.expires, dates) if wish.expires is not None else None,
+        created=_birth("--created", wish.created, dates, now) if wish.created is not None else None,
+        expires=_expiry("--expires", wish.expires, dates) if wish.expires is not None else None,
+        review_by=_review_by("--review-by", wish.review_by, dates) if wish.review_by is not None else None,
         ttl=read_duration("--ttl", wish.ttl) if wish.ttl is not None else None,
         tier=wish.tier,
         clear=wish.clear,
     )
+
+
+def patch_of(
+    policy: Policy,
+    now: datetime,
+    *,
+    ttl: object = None,
+    decay: object = None,
+    expires: object = None,
+    review_by: object = None,
+    created: object = None,
+    pin: object = None,
+    names: Mapping[str, str] | None = None,
+) -> Patch:
+    """Read what a client gives of one observation, as JSON values; None is not given, and changes nothing.
+
+    `ttl` is a number of days, parts of one included, or a duration's text; `decay` a tier's name, in any case; the
+    dates are texts as `memttl set` takes them; `pin` is true or false. `names` are the client's words for these
+    arguments where they are others (`{"decay": "tier"}`, `{"ttl": "observations[2].ttl"}`).
+
+    Raises:
+        UsageError: an argument that cannot be read, or names nothing; its message begins with the client's word.
+    """
+    called = {name: name for name in ("ttl", "decay", "expires", "review_by", "created", "pin")} | dict(names or {})
+    dates = DateReader(policy.formats, policy.zone)
+
+    def text(name: str, value: object) -> str:
+        return _text(called[name], value, "a date such as 2026-06-01")
+
+    if not (pin is None or isinstance(pin, bool)):
+        raise _of_other_kind(called["pin"], pin, "true or false")
+    return Patch(
+        pinned=pin,
+        created=_birth(called["created"], text("created", created), dates, now) if created is not None else None,
+        expires=_expiry(called["expires"], text("expires", expires), dates) if expires is not None else None,
+        ttl=_days(called["ttl"], ttl) if ttl is not None else None,
+        tier=_tier(called["decay"], decay, policy) if decay is not None else None,
+        review_by=_review_by(called["review_by"], text("review_by", review_by), dates)
+        if review_by is not None
+        else None,
+    )
+
+
+def _days(name: str, value: object) -> Duration:
+    """Read a number of days, parts of one rounded up to hours, or a duration's text."""
+    what = "a number of days, or a duration such as 90d"
+    if isinstance(value, str):
+        return read_duration(name, _text(name, value, what))
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _of_other_kind(name, value, what)
+    days: object = value
+    if isinstance(value, float) and math.isfinite(value):
+        if 0 < value < 10**9 and not value.is_integer():
+            hours = max(1, math.ceil(round(value * 24, 6)))  # 0.1 days are 2.4000000000000004 hours
+            return Duration(days=hours // 24, hours=hours % 24)
+        days = int(value)
+    try:
+        return parse_duration(days)
+    except BadDuration as e:
+        raise UsageError(f"{name} cannot be read: {e}; nothing was done.") from None
+
+
+def _tier(name: str, value: object, policy: Policy) -> str:
+    text = _text(name, value, "the name of a tier")
+    own = {normalise(tier): tier for tier in policy.tiers}  # as marks and fields are compared
+    tier = text if text in policy.tiers else own.get(normalise(text))
+    if tier is None:
+        tiers = list(policy.tiers)
+        raise UsageError(unknown(name, "tier", text, tiers), hint=f"The policy's tiers are: {', '.join(tiers)}.")
+    return tier
+
+
+def _text(name: str, value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise _of_other_kind(name, value, what)
+    if len(value) > _LONGEST:
+        raise UsageError(f"{name} is a text of {len(value)} characters, not {what}; nothing was done.")
+    return value
+
+
+def _of_other_kind(name: str, value: object, what: str) -> UsageError:
+    kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list"}
+    return UsageError(f"{name} is {kinds.get(type(value), 'an object')}, not {what}; nothing was done.")
 
 
 def read_duration(option: str, text: str) -> Duration:
@@ -124,21 +215,30 @@ def read_duration(option: str, text: str) -> Duration:
         raise UsageError(f"{option} {text!r} cannot be read: {e}; nothing was done.") from None
 
 
-def _expiry(text: str, dates: DateReader) -> Expiry:
+def _expiry(name: str, text: str, dates: DateReader) -> Expiry:
     if text.strip().lower() == "never":
         return "never"
+    return _day(name, text, dates, f"{_DATES}; or never.")
+
+
+def _review_by(name: str, text: str, dates: DateReader) -> When:
+    never = " What is to stay for good is given an expiry of never." if text.strip().lower() == "never" else ""
+    return _day(name, text, dates, f"{_DATES}.{never}")
+
+
+def _day(name: str, text: str, dates: DateReader, hint: str) -> When:
     when = dates.field(text)
     if when is None:
-        raise UsageError(f"--expires {text!r} cannot be read; nothing was done.", hint=f"{_DATES}; or never.")
+        raise UsageError(f"{name} {text!r} cannot be read; nothing was done.", hint=hint)
     return _whole_seconds(when)
 
 
-def _birth(text: str, dates: DateReader, now: datetime) -> When:
+def _birth(name: str, text: str, dates: DateReader, now: datetime) -> When:
     when = dates.field(text)
     why = no_birth_because(when, now, dates.zone)
     if when is None or why:
         problem = "cannot be read" if when is None else f"cannot be a birth: {why}"
-        raise UsageError(f"--created {text!r} {problem}; nothing was done.", hint=f"{_DATES}.")
+        raise UsageError(f"{name} {text!r} {problem}; nothing was done.", hint=f"{_DATES}.")
     return _whole_seconds(when)
 
 

@@ -20,7 +20,7 @@ from memttl.report.text import entity_title, observation_text, visible
 _RUN_COLUMNS = 8
 _DIGEST_SHOWN = 12
 _LINE_SHOWN = 72  # characters of a damaged line, which may be as long as the file
-_SET_WORDS = {"created_at": "created", "expires_at": "expires"}
+_SET_WORDS = {"created_at": "created", "expires_at": "expires", "review_by": "review by"}
 _INDENT = {"head": 4, "why": 8}
 
 

@@ -60,6 +60,7 @@ def _settings(asked: UserSettings, now: datetime) -> str:
         "pinned": ("by an undo" if asked.pinned_by_undo else "") if asked.pinned else None,
         "created": _when(asked.created, now),
         "expires": _when(asked.expires, now),
+        "review by": _when(asked.review_by, now),
         "ttl": asked.ttl,
         "tier": asked.tier,
     }

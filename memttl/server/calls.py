@@ -23,7 +23,7 @@ from memttl.core.graph_edits import (
     NewEntity,
 )
 from memttl.core.serving_view import Reading, Shown, document
-from memttl.core.wish import Patch, Wish, read_patch
+from memttl.core.wish import Patch, patch_of
 from memttl.core.wording import instant_text, when_text
 from memttl.errors import MemttlError, UsageError
 from memttl.server.answers import failed, succeeded
@@ -59,9 +59,9 @@ class Calls:
             return failed(f"{e.message}\n{e.hint}" if e.hint else e.message)
 
     async def _create_entities(self, given: Arguments) -> dict[str, Any]:
-        patch_of = functools.partial(_patch, self._serving.resolve())
+        patch = functools.partial(_patch, self._serving.resolve())
         entities = [
-            NewEntity(e["name"], e["entityType"], tuple(e["observations"]), patch_of(e)) for e in given["entities"]
+            NewEntity(e["name"], e["entityType"], tuple(e["observations"]), patch(e)) for e in given["entities"]
         ]
         answer = await self._writer.submit(CreateEntities(tuple(entities)))
         await self._changed()
@@ -75,8 +75,8 @@ class Calls:
         return succeeded({"relations": made}, made)
 
     async def _add_observations(self, given: Arguments) -> dict[str, Any]:
-        patch_of = functools.partial(_patch, self._serving.resolve())
-        additions = [Addition(o["entityName"], tuple(o["contents"]), patch_of(o)) for o in given["observations"]]
+        patch = functools.partial(_patch, self._serving.resolve())
+        additions = [Addition(o["entityName"], tuple(o["contents"]), patch(o)) for o in given["observations"]]
         answer = await self._writer.submit(AddObservations(tuple(additions)))
         if answer.refusal:
             return failed(answer.refusal)
@@ -172,11 +172,8 @@ def _reading(settings: Settings, given: Arguments) -> Reading:
 
 
 def _patch(settings: Settings, given: Arguments) -> Patch:
-    ttl = given.get("ttl")
-    words = None if ttl is None else ttl if isinstance(ttl, str) else f"{ttl}d"
-    wish = Wish("set", ttl=words, tier=given.get("decay"), expires=given.get("expires"))
-    patch = read_patch(wish, settings.policy, settings.now)
-    return patch if given.get("pin") is None else patch._replace(pinned=given["pin"])
+    words = {name: given.get(name) for name in ("ttl", "decay", "expires", "review_by", "pin")}
+    return patch_of(settings.policy, settings.now, **words)
 
 
 def _entity(name: str, entity_type: str, observations: Iterable[str]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ settings = st.builds(
     expires=st.one_of(st.none(), st.just("never"), days, moments),
     ttl=st.one_of(st.none(), st.just(NEVER), durations),
     tier=st.one_of(st.none(), names),
+    review_by=st.one_of(st.none(), days, moments),
     entity_pin=st.just(""),
 )
 
@@ -86,7 +87,7 @@ def test_key_of_a_later_version_is_left_out() -> None:
 @pytest.mark.parametrize(
     "document",
     [{"created_at": 5}, {"created_at": "x"}, {"expires_at": "2026-02-30"}, {"expires_at": []}, {"ttl": "30m"},
-     {"ttl": 0}, {"ttl": {}}, {"tier": 3}, {"created_at": "2026-13-01T00:00:00Z"}],
+     {"ttl": 0}, {"ttl": {}}, {"tier": 3}, {"created_at": "2026-13-01T00:00:00Z"}, {"review_by": "never"}],
     ids=str,
 )  # fmt: skip
 def test_value_that_cannot_be_read_is_an_error(document: dict[str, object]) -> None:

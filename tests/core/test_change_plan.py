@@ -166,6 +166,30 @@ def test_renew_goes_by_the_tier_that_was_set() -> None:
     assert change.after.expires == instant("2026-07-01T12:00:00Z")
 
 
+@pytest.mark.parametrize("policy", ["", '[review]\nwhen_due = "list"\n'])
+def test_renew_moves_a_review_day_on_that_was_set_and_sets_no_expiry(policy: str) -> None:
+    was = setting("One", UserSettings(review_by=date(2026, 5, 1)), name="B")
+    (change,) = planned(Wish("renew", Choice("B"), keep_for="30d"), was, policy=policy).observations
+    assert change.after == UserSettings(review_by=instant("2026-07-01T12:00:00Z"))
+    assert change.will_be is not None
+    assert (change.will_be.review_due, change.will_be.expired) == (False, False)
+
+
+@pytest.mark.parametrize(("expires", "keep_for"), [(date(2026, 5, 1), "30d"), (None, "never")])
+def test_renew_sets_an_expiry_where_that_decides_and_for_good(expires: date | None, keep_for: str) -> None:
+    was = setting("One", UserSettings(expires=expires, review_by=date(2026, 5, 1)), name="B")
+    (change,) = planned(Wish("renew", Choice("B"), keep_for=keep_for), was).observations
+    assert change.after.review_by == date(2026, 5, 1)
+    assert change.after.expires == ("never" if keep_for == "never" else instant("2026-07-01T12:00:00Z"))
+
+
+def test_set_says_where_a_setting_of_before_still_decides() -> None:
+    was = setting("One", UserSettings(expires="never"), name="B")
+    assert "1 observation keeps the expiry that was set before" in told(
+        planned(Wish("set", Choice("B"), ttl="3d"), was)
+    )
+
+
 def test_now_with_a_fraction_of_a_second_gives_whole_ones() -> None:
     judge = judge_of(now=NOW.replace(microsecond=700_000))
     (change,) = plan_changes(FILE, Wish("renew", Choice("A", "one")), before_of(), judge, NOW).observations

@@ -19,6 +19,7 @@ def known(**settings: Any) -> Known:
 
 
 SET_EXPIRY = {"expires": date(2026, 5, 1)}
+SET_REVIEW = {"review_by": date(2026, 5, 20)}
 SET_TTL = {"ttl": Duration(days=200)}
 SET_TIER = {"tier": "operational"}
 UNREADABLE = "[expires 2026-02-30]"
@@ -26,7 +27,8 @@ UNREADABLE = "[expires 2026-02-30]"
 LADDER: list[tuple[str, str, dict[str, Any], dict[str, Any], str | None]] = [
     ("set pin", UNREADABLE, {"pinned": True, **SET_EXPIRY}, {}, None),
     ("pin mark", "[pin]", {**SET_EXPIRY, **SET_TTL, **SET_TIER}, {}, None),
-    ("set expiry", UNREADABLE, {**SET_EXPIRY, **SET_TTL, **SET_TIER}, {}, "2026-05-02T00:00:00Z"),
+    ("set expiry", UNREADABLE, {**SET_EXPIRY, **SET_REVIEW, **SET_TTL, **SET_TIER}, {}, "2026-05-02T00:00:00Z"),
+    ("set review", UNREADABLE, {**SET_REVIEW, **SET_TTL, **SET_TIER}, {}, "2026-05-21T00:00:00Z"),
     ("set TTL", UNREADABLE, {**SET_TTL, **SET_TIER}, {}, "2026-07-20T00:00:00Z"),
     ("set tier", UNREADABLE, SET_TIER, {}, "2026-04-01T00:00:00Z"),
     ("unreadable mark", f"{UNREADABLE} [expires 2026-03-01] [ttl 3d]", {}, {}, None),
@@ -163,6 +165,9 @@ LIST = '[review]\nwhen_due = "list"\n'
         (OVER, LIST, {}),
         (f"[session] 2026-01-01: {OVER}", LIST, {}),
         (f"2026-01-01: {OVER} [ttl 3d]", LIST, {}),
+        ("[permanent] x", "", SET_REVIEW),
+        ("x", "", {"tier": "permanent", **SET_REVIEW}),
+        ("[session] 2026-01-01: x [expires 2026-03-01]", LIST, SET_REVIEW),
     ],
 )
 def test_a_review_day_that_is_over_is_only_listed(observation: str, policy: str, settings: dict[str, Any]) -> None:
@@ -173,6 +178,20 @@ def test_a_review_day_that_is_over_is_only_listed(observation: str, policy: str,
 def test_a_review_day_to_come_is_not_due() -> None:
     assert not verdict_of("[permanent] x (review by 2026-06-01)").review_due
     assert verdict_of("x (review by 2026-06-01)").expires_at == instant("2026-06-02T00:00:00Z")
+
+
+def test_a_review_day_that_is_set_counts_before_a_written_one() -> None:
+    day = date(2026, 6, 1)
+    verdict = verdict_of(f"[permanent] {OVER}", known=known(review_by=day))
+    assert (verdict.review_due, verdict.reason) == (
+        False, "set to be reviewed by 2026-06-01; listed for review only",
+    )  # fmt: skip
+    assert verdict_of(OVER, known=known(review_by=day)).reason == "set to be reviewed by 2026-06-01"
+
+
+@pytest.mark.parametrize(("settings", "by_default"), [({}, True), (SET_EXPIRY, False), (SET_REVIEW, False)])
+def test_what_the_user_dated_is_not_judged_by_the_default_alone(settings: dict[str, Any], by_default: bool) -> None:
+    assert verdict_of("x", known=known(**settings)).by_default is by_default
 
 
 def test_a_review_day_of_never_keeps() -> None:
@@ -253,6 +272,7 @@ def test_grace_holds_an_inherited_date() -> None:
         ("2026-01-05: x", BASELINE, Known(NEWCOMER.first_seen, UserSettings(ttl=Duration(days=3)))),
         ("2026-01-05: x", BASELINE, Known(NEWCOMER.first_seen, UserSettings(tier="session"))),
         ("x", BASELINE, Known(NEWCOMER.first_seen, UserSettings(**SET_EXPIRY))),
+        ("x", BASELINE, Known(NEWCOMER.first_seen, UserSettings(**SET_REVIEW))),
     ],
 )
 def test_grace_holds_nobody_else(observation: str, baseline: datetime | None, of_ledger: Known) -> None:

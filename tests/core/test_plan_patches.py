@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
+import pytest
 from support import NOW, entity, instant, judge_of
 
 from memttl.core.change_plan import plan_patches, renewal
@@ -16,6 +18,7 @@ from memttl.core.wish import Patch
 
 OLD = "[session] 2026-01-05: old"
 DATA = entity([OLD, OLD, "note [expires 2027-05-01]"])
+DAY = date(2026, 1, 9)
 PIN, LONG = Patch(pinned=True), "note [expires 2027-05-01]"
 
 
@@ -61,8 +64,35 @@ def test_a_renewal_that_lets_go_sooner_is_warned_of() -> None:
 def test_a_tier_below_an_expiry_that_was_set_is_warned_of() -> None:
     changes = planned({OLD: Patch(tier="permanent")}, was=UserSettings(expires=NOW))
     assert changes.warnings == (
-        "1 observation keeps the expiry or TTL that was set before, which counts more than a tier: 'E'",
+        "1 observation keeps the expiry that was set before, which counts more than what is set now: 'E'",
     )
+
+
+@pytest.mark.parametrize(
+    ("patch", "was", "keeps"),
+    [
+        (Patch(review_by=DAY), UserSettings(expires="never"), "expiry"),
+        (Patch(ttl=Duration(days=3), tier="session"), UserSettings(review_by=DAY), "review-by date"),
+        (Patch(tier="session"), UserSettings(ttl=Duration(days=3)), "TTL"),
+    ],
+)
+def test_what_is_set_below_what_was_set_is_warned_of(patch: Patch, was: UserSettings, keeps: str) -> None:
+    (warning,) = planned({OLD: patch}, was=was).warnings
+    assert f"keeps the {keeps} that was set before" in warning
+
+
+@pytest.mark.parametrize(
+    ("patch", "was"),
+    [
+        (Patch(expires="never"), UserSettings(review_by=DAY)),
+        (Patch(expires="never", review_by=DAY), UserSettings(tier="session")),
+        (Patch(clear=True, tier="permanent"), UserSettings(expires=DAY)),
+        (Patch(created=DAY), UserSettings(expires="never")),
+        (Patch(tier="permanent"), UserSettings(review_by=DAY)),
+    ],
+)
+def test_what_decides_once_it_is_set_is_not_warned_of(patch: Patch, was: UserSettings) -> None:
+    assert planned({OLD: patch}, was=was).warnings == ()
 
 
 def test_what_stays_pinned_all_the_same_is_warned_of() -> None:

@@ -12,20 +12,20 @@ from memttl.core.durations import NEVER, Duration
 from memttl.core.model import NOTHING_SET, UserSettings
 from memttl.core.policy_load import load_policy
 from memttl.core.selection import Choice
-from memttl.core.wish import Patch, Wish, check_wish, read_patch
+from memttl.core.wish import Patch, Wish, check_wish, patch_of, read_patch
 from memttl.errors import UsageError
 
 ALL = UserSettings(True, date(2026, 1, 5), "never", Duration(days=3), "session")
 E = Choice("E")
 
 
-def patch_of(policy: str = "", **options: Any) -> Patch:
+def read(policy: str = "", **options: Any) -> Patch:
     return read_patch(Wish("set", E, **options), load_policy(policy), NOW)
 
 
 def refused(**options: Any) -> str:
     with pytest.raises(UsageError) as told:
-        patch_of(**options)
+        read(**options)
     return told.value.message
 
 
@@ -76,12 +76,22 @@ def test_only_clear_and_unpin_take_away_alone(patch: Patch, takes_away: bool) ->
 )
 def test_an_expiry_is_read_in_the_policys_formats_and_zone(text: str, when: object) -> None:
     policy = 'timezone = "Europe/Berlin"\n[dates]\nformats = ["%d/%m/%Y", "%B %Y"]\n'
-    assert patch_of(policy, expires=text).expires == when
+    assert read(policy, expires=text).expires == when
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-02-30", "01/07/2026", "0001-01-01T00:00:00+14:00"])
 def test_an_expiry_that_cannot_be_read_is_refused(text: str) -> None:
     assert f"--expires {text!r} cannot be read" in refused(expires=text)
+
+
+def test_a_review_day_is_read_as_an_expiry_is() -> None:
+    assert read(review_by="2026-07-01").review_by == date(2026, 7, 1)
+    assert read(review_by="2026-07-01T10:00:00.75Z").review_by == instant("2026-07-01T10:00:00Z")
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-02-30", "never"])
+def test_a_review_day_that_is_none_is_refused(text: str) -> None:
+    assert f"--review-by {text!r} cannot be read" in refused(review_by=text)
 
 
 @pytest.mark.parametrize(
@@ -100,13 +110,13 @@ def test_a_birth_that_can_be_none_is_refused(text: str, why: str) -> None:
 
 
 def test_a_birth_may_be_today_and_this_very_instant() -> None:
-    assert patch_of(created="2026-06-01").created == date(2026, 6, 1)
-    assert patch_of(created="2026-06-01T12:00:00Z").created == NOW
+    assert read(created="2026-06-01").created == date(2026, 6, 1)
+    assert read(created="2026-06-01T12:00:00Z").created == NOW
 
 
 @pytest.mark.parametrize(("text", "ttl"), [("never", NEVER), ("6mo", Duration(months=6)), ("3", Duration(days=3))])
 def test_a_ttl_is_read_as_everywhere(text: str, ttl: Duration) -> None:
-    assert patch_of(ttl=text).ttl == ttl
+    assert read(ttl=text).ttl == ttl
 
 
 @pytest.mark.parametrize("text", ["0d", "-1d", "5m", "", "soon"])
@@ -138,3 +148,74 @@ def test_a_wish_that_names_nothing_is_refused(wish: Wish, words: str) -> None:
 )
 def test_a_wish_that_names_something_passes(wish: Wish) -> None:
     check_wish(wish)
+
+
+GIVEN: dict[str, object] = {
+    "ttl": 90,
+    "decay": "Session",
+    "expires": "2026-08-01",
+    "review_by": "2026-07-01T10:00:00Z",
+    "created": "2026-01-05",
+    "pin": True,
+}
+
+
+def test_what_a_client_gives_is_read_as_the_options_are() -> None:
+    review_by, created = instant("2026-07-01T10:00:00Z"), date(2026, 1, 5)
+    assert patch_of(load_policy(""), NOW, **GIVEN) == Patch(
+        True, created, date(2026, 8, 1), Duration(days=90), "session", review_by
+    )
+    assert patch_of(load_policy(""), NOW) == Patch()
+    assert patch_of(load_policy(""), NOW, pin=False) == Patch(pinned=False)
+
+
+@pytest.mark.parametrize(
+    ("ttl", "read_as"),
+    [
+        (1, Duration(days=1)),
+        (30.0, Duration(days=30)),
+        (0.5, Duration(hours=12)),
+        (1.1, Duration(days=1, hours=3)),
+        (5 / 24, Duration(hours=5)),
+        (1e-9, Duration(hours=1)),
+        ("6mo", Duration(months=6)),
+        ("45", Duration(days=45)),
+        ("never", NEVER),
+    ],
+)
+def test_a_clients_ttl_is_a_number_of_days_or_a_duration(ttl: object, read_as: Duration) -> None:
+    assert patch_of(load_policy(""), NOW, ttl=ttl).ttl == read_as
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "words"),
+    [
+        *(("ttl", n, "cannot be read") for n in (0, -1, -0.5, 10**400, 1e300, 1e12 + 0.5, float("nan"), float("inf"))),
+        ("ttl", True, "is true or false, not a number of days"),
+        ("ttl", [3], "is a list, not a number of days"),
+        ("ttl", "soon", "'soon' cannot be read"),
+        ("ttl", "9" * 1000, "a text of 1000 characters"),
+        ("decay", "sesion", "knows no tier 'sesion' (did you mean \"session\"?)"),
+        ("decay", 3, "is a number, not the name of a tier"),
+        ("expires", 20260801, "is a number, not a date"),
+        ("expires", "soon", "'soon' cannot be read"),
+        ("review_by", "never", "'never' cannot be read"),
+        ("created", "2026-06-02", "after now"),
+        ("pin", "yes", "is a text, not true or false"),
+        ("pin", {}, "is an object, not true or false"),
+    ],
+)
+def test_what_a_client_may_not_give_is_refused_by_the_name_that_it_used(
+    argument: str, value: object, words: str
+) -> None:
+    for names in ({}, {argument: "observations[2].x"}):
+        with pytest.raises(UsageError) as told:
+            patch_of(load_policy(""), NOW, names=names, **{argument: value})
+        assert told.value.message.startswith(f"{names.get(argument, argument)} ")
+        assert words in told.value.message
+
+
+def test_an_unknown_tier_of_a_client_is_told_with_all_that_there_are() -> None:
+    with pytest.raises(UsageError) as told:
+        patch_of(load_policy('[tiers]\nscratch = "7d"\n'), NOW, decay="x")
+    assert "session, operational, permanent, scratch" in told.value.hint

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from support import NOW, entity, judge_of, tried_on
 
+from memttl.core.durations import Duration
 from memttl.core.evidence import read_evidence
 from memttl.core.explain import ExplainOutcome, explain_file, tried_of
 from memttl.core.model import Known, UserSettings
@@ -48,3 +51,11 @@ def test_pin_of_an_undo_is_not_told_as_set_by_the_user() -> None:
     verdict = explain_file(entity(["a"]), judge).verdicts[0][0]
     said = [(t.what, t.note) for t in tried_of(verdict, evidence, judge) if t.kind == "set"]
     assert said == [("pin", "set by an undo, which put it back"), ("tier: session", "set by you")]
+
+
+def test_what_was_set_is_shown_in_the_order_in_which_it_decides() -> None:
+    day = date(2026, 7, 1)
+    asked = UserSettings(created=day, expires=day, review_by=day, ttl=Duration(days=3), tier="session")
+    shown = explain_file(entity(["a"]), judge_of(), known_of=lambda _entity, _text: Known(settings=asked))
+    whats = [t.what.partition(":")[0] for t in shown.verdicts[0][1] if t.kind == "set"]
+    assert whats == ["created", "expires", "review by", "ttl", "tier"]

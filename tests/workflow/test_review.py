@@ -55,6 +55,16 @@ def test_settings_and_drops_are_done_together(memory: Path) -> None:
     assert Path(str(outcome.backup)).exists()
 
 
+@pytest.mark.parametrize("policy", ["", '[review]\nwhen_due = "list"\n'])
+def test_a_renewal_moves_a_review_day_on_that_was_set_and_is_over(memory: Path, policy: str) -> None:
+    memory.write_bytes(entity(["note"], name="A"))
+    changed(aged(memory), Wish("set", Choice("A"), review_by="2026-05-20"))
+    assert reviewed(memory, "1", policy=policy).counts.renewed == 1
+    assert asked(memory) == {"note": UserSettings(review_by=instant("2026-07-01T12:00:00Z"))}
+    assert reviewed(memory, policy=policy, within="29d").counts.listed == 0
+    assert pruned(memory, policy=policy).plan.removals == ()
+
+
 def test_both_runs_are_in_the_log_as_reviews(memory: Path) -> None:
     outcome = reviewed(memory, *ALL)
     events = events_of(memory)

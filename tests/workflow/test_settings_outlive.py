@@ -135,6 +135,7 @@ def test_settings_outlive_the_ledger(memory: Path, policy: str, lose: Callable[[
     scan(settings_of(memory, policy=policy))
     changed(memory, PIN)
     changed(memory, Wish("set", Choice("A", "note"), expires="2026-08-01T10:00:00Z", ttl="1y6mo", tier="session"))
+    changed(memory, Wish("set", Choice("A", "note"), review_by="2026-07-01"))
     changed(memory, Wish("pin", entity_pins=("A", "?")))
     changed(memory, Wish("unpin", entity_pins=("?",)))
     before, pinned = asked(memory), pins(memory)
