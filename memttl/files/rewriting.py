@@ -27,7 +27,7 @@ from memttl.files.knowledge import ledger_of
 from memttl.files.looking import Moment, look_in_bytes
 from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, own_file, refusal
-from memttl.files.writing import Options, Session, Written, writing
+from memttl.files.writing import LOOKS_AGAIN, Options, Session, Written, writing
 
 if TYPE_CHECKING:  # most policies name no archive
     from memttl.files.archiving import ToArchive
@@ -196,10 +196,12 @@ def _change_again(rewriting: Rewriting, run: str, snapshot: Snapshot, both: byte
     return _change(rewriting, run, snapshot, made)._replace(with_backup=False)
 
 
-def bring_together(session: Session, written: Written, change_of: Callable[[Snapshot, bytes], Change]) -> None:
+def bring_together(
+    session: Session, written: Written, change_of: Callable[[Snapshot, bytes], Change], *, looks: int = LOOKS_AGAIN
+) -> None:
     """Where a server had read the file before the swap and wrote that version after it, bring both together.
 
-    `change_of` gives the change that writes bytes in place of a snapshot.
+    `change_of` gives the change that writes bytes in place of a snapshot; `looks` as in `Session.look_again`.
     """
     before, data = written.snapshot.data, written.change.data
 
@@ -217,6 +219,7 @@ def bring_together(session: Session, written: Written, change_of: Callable[[Snap
         make,
         lambda _: "saved the version of before; what this run wrote and what the server added are both there now",
         "the memory server saved the version of before this run, and what was written could not be brought back",
+        looks=looks,
     )
 
 

@@ -32,7 +32,7 @@ from memttl.files.swap import Changed, NotCarried, Step
 Make = Callable[[], tuple[Change, Snapshot] | None]
 MakeAgain = Callable[[], tuple[Change, Snapshot, int] | None]
 _PAUSE_S = 0.001
-_LOOKS_AGAIN = 3
+LOOKS_AGAIN = 3  # what a prune leaves, the next one removes
 
 
 class Options(NamedTuple):
@@ -144,16 +144,19 @@ class Session:
                     self.warn(quiet_words(self.fs_type))
                 return Written(*made, backup)
 
-    def look_again(self, make: MakeAgain, words: Callable[[int], str], failure: str) -> None:
+    def look_again(
+        self, make: MakeAgain, words: Callable[[int], str], failure: str, *, looks: int = LOOKS_AGAIN
+    ) -> None:
         """After a write: write again what a server undid that had read the file before the swap.
 
         `make` gives what is to be written and how many observations it is about, None where all is well; `words` tells
         of so many, and `failure` begins the warning where that could not be done: the memory file is written already.
+        Each write can be undone in turn, so that it is looked up to `looks` times.
         """
         from memttl.files.recover import recover
 
         try:
-            for _ in range(_LOOKS_AGAIN):
+            for _ in range(looks):
                 recover(self)  # a late writer's update may have come out of the swap
                 if not self._write_again(make, words):
                     return

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +14,15 @@ import anyio
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import NotificationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import ResourceUpdated
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from memttl import __version__
 from memttl.errors import MemttlError
 from memttl.server.calls import Calls
+from memttl.server.requests import refusal
 from memttl.server.tools import TOOLS
 from memttl.server.transport import wire
 from memttl.server.writer import Writer
@@ -66,6 +71,13 @@ def _quietly(work: Callable[[], None]) -> None:
         print(f"memttl: {e.message}", file=sys.stderr)
 
 
+def _for(ctx: Any, result: dict[str, Any], **further: Any) -> dict[str, Any]:
+    """Give a result with what protocol 2026-07-28 wants in each; older clients would see unknown keys."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return result
+    return {**result, "resultType": "complete", **further}
+
+
 class _Session:
     """The handlers of one connection."""
 
@@ -73,6 +85,7 @@ class _Session:
         self.calls = Calls(serving, writer, self._changed)
         self._subscribed: set[str] = set()
         self._session: Any = None
+        self._bus = InMemorySubscriptionBus()  # the subscriptions of protocol 2026-07-28
         self.server: Server[Any] = Server(
             "memory-server",
             version=__version__,
@@ -83,12 +96,17 @@ class _Session:
             on_read_resource=self._read_resource,
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=ListenHandler(self._bus),
         )
-        self.server.middleware.append(self._answer_raw)
+        self.server.middleware.append(self._refuse)
 
-    async def _answer_raw(self, ctx: Any, call_next: Any) -> Any:
-        if ctx.method != "tools/call" or not isinstance(ctx.params, dict):
-            return await call_next(ctx)
+    async def _refuse(self, ctx: Any, call_next: Any) -> Any:
+        """Refuse what the stock server would, before the SDK checks the parameters of methods that nobody serves."""
+        is_known = ctx.method == "initialize" or self.server.get_request_handler(ctx.method) is not None
+        if not is_known and not ctx.method.startswith("notifications/"):
+            raise MCPError(code=types.METHOD_NOT_FOUND, message="Method not found")
+        if wrong := refusal(ctx.method, ctx.params):
+            raise MCPError(code=types.INTERNAL_ERROR, message=wrong)
         return await call_next(ctx)
 
     async def _list_tools(self, _ctx: Any, _params: Any) -> types.ListToolsResult:
@@ -96,7 +114,7 @@ class _Session:
 
     async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> Any:
         self._session = ctx.session
-        return await self.calls.call(params.name, params.arguments or {})
+        return _for(ctx, await self.calls.call(params.name, params.arguments or {}))
 
     async def _list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult.model_validate({"resources": [_RESOURCE]})
@@ -104,12 +122,16 @@ class _Session:
     async def _list_templates(self, _ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[])
 
-    async def _read_resource(self, _ctx: Any, params: types.ReadResourceRequestParams) -> Any:
-        if str(params.uri) != URI:
+    async def _read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> Any:
+        scheme, colon, rest = str(params.uri).partition(":")
+        if not (colon and re.fullmatch("[A-Za-z][A-Za-z0-9+.-]*", scheme)):
+            raise MCPError(code=types.INTERNAL_ERROR, message="Invalid URL")
+        if f"{scheme.lower()}:{rest}" != URI:
             raise MCPError(code=types.INVALID_PARAMS, message=f"MCP error -32602: Resource {params.uri} not found")
         answer = await self.calls.call("read_graph", {})
         text = answer["content"][0]["text"]
-        return {"contents": [{"uri": URI, "mimeType": "application/json", "text": text}]}
+        content = {"uri": URI, "mimeType": "application/json", "text": text}
+        return _for(ctx, {"contents": [content]}, ttlMs=0, cacheScope="private")
 
     async def _subscribe(self, ctx: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
         self._session = ctx.session
@@ -121,5 +143,6 @@ class _Session:
         return types.EmptyResult()
 
     async def _changed(self) -> None:
+        await self._bus.publish(ResourceUpdated(URI))
         if URI in self._subscribed and self._session is not None:
             await self._session.send_resource_updated(URI)
