@@ -92,7 +92,7 @@ class Arrival(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of one edit. `refusal` is why nothing did, "" where all is well.
+    """What came of one edit. `refusal` is why nothing did, "" where all is well; `notes` are to be told besides.
 
     `entities`, `relations` and `added` (texts by entity, one row an addition) are what was made.
     """
@@ -102,6 +102,7 @@ class Answer(NamedTuple):
     relations: tuple[Relation, ...] = ()
     added: tuple[tuple[str, tuple[str, ...]], ...] = ()
     arrivals: tuple[Arrival, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Edited(NamedTuple):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
@@ -60,13 +60,22 @@ class Knower:
         self._days: frozenset[date] = frozenset()
         self._pins = EntityPins(pins)
         self._asked: dict[str, dict[bytes, UserSettings]] = {}
-        for setting in settings:
-            self._asked.setdefault(setting.entity, {})[setting.key] = setting.asked
         self._entity: str | None = None
+        self.put(settings)
         self._sightings: Mapping[bytes, Sighting] = {}
         self._here: Mapping[bytes, UserSettings] = {}
         self._pin = ""
         self._plain: dict[tuple[int, bool], Known] = {}  # most texts of a file share a few first sightings
+
+    def put(self, settings: Iterable[Setting]) -> None:
+        """Take over what was set since, for each observation in place of what was set before."""
+        for setting in settings:
+            self._asked.setdefault(setting.entity, {})[setting.key] = setting.asked
+        self._entity = None
+
+    def look_anew(self, days_of: Callable[[str], frozenset[date]] | None) -> None:
+        """Ask for the sightings anew, and for the days by what is given: they have changed."""
+        self._entity, self._days_of = None, days_of
 
     def known_of(self, entity: str, text: str) -> Known:
         """Give what is known of one observation; `NOTHING_KNOWN` where nothing is."""

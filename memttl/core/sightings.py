@@ -93,6 +93,18 @@ def after_naming(old: Mapping[bytes, Sighting], births: Mapping[bytes, int | Non
     return new
 
 
+def after_arrivals(old: Mapping[bytes, Sighting], arrivals: Mapping[bytes, int]) -> Sightings:
+    """Give the sightings after texts are told to have come at these instants (unix seconds), which is no look at all.
+
+    One that was seen before stays as old as it was; one that a look met only later is as old as its arrival.
+    """
+    new = dict(old)
+    for key, second in arrivals.items():
+        found = old.get(key, Sighting(second, second // DAY_S))
+        new[key] = found._replace(first_seen=min(found.first_seen, second))
+    return new
+
+
 def seconds_of(births: Mapping[bytes, datetime | None]) -> dict[bytes, int | None]:
     """Give births as sightings hold them: unix seconds."""
     return {key: None if birth is None else int(birth.timestamp()) for key, birth in births.items()}

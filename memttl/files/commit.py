@@ -23,6 +23,7 @@ from memttl.files.ladder import Rung
 from memttl.files.snapshot import Snapshot, identity
 from memttl.files.state import own_file, refusal
 from memttl.files.swap import Attempt, Changed, swap
+from memttl.files.syscalls import holds_read_lease
 
 if TYPE_CHECKING:
     from memttl.files.archiving import ToArchive
@@ -79,9 +80,8 @@ class _Writer:
     def __init__(self, session: Session, change: Change, snapshot: Snapshot) -> None:
         self.session, self.change, self.snapshot = session, change, snapshot
         self.beside = session.beside
-        self.journal = versions.Journal(
-            change.run, session.next_number(), versions.short_digest(snapshot.data), versions.short_digest(change.data)
-        )
+        old, new = session.digest(snapshot.data), session.digest(change.data)
+        self.journal = versions.Journal(change.run, session.next_number(), old, new)
         self.backup: Path | None = None
         if change.with_backup:
             self.backup = session.state.backups / backup_name(change.run, session.started)
@@ -110,7 +110,9 @@ class _Writer:
         swap(self.attempt, self.session.rung, self.session.pace, step)
         self._sync()
         step("synced")
+        self._note_redundant()
         self.close()
+        self._note_written()
         step("released")
         self._take_out_of_archive()
         self._log_end()
@@ -130,7 +132,7 @@ class _Writer:
     def _keep_old_version(self) -> None:
         name = self.journal.old + versions.BASE
         is_new = name not in self.beside.names()
-        versions.write_base(self.beside, self.snapshot)
+        versions.write_base(self.beside, self.snapshot, self.journal.old)
         self.base = name if is_new else None
 
     def _write_backup(self) -> None:
@@ -165,6 +167,19 @@ class _Writer:
                     os.fsync(f.fileno())
         except OSError as e:
             raise refusal(e, f"The folder of {self.snapshot.path} cannot be synced") from None
+
+    def _note_redundant(self) -> None:
+        """What came out was proven to be what was read, and under its lease nobody has written it since."""
+        if self.session.remembered is not None and self.session.rung is Rung.LEASES:
+            assert self.attempt is not None
+            if holds_read_lease(self.attempt.live):
+                self.session.remembered.note_redundant(self.attempt.swap_name, os.fstat(self.attempt.live))
+
+    def _note_written(self) -> None:
+        if self.session.remembered is not None:
+            found = self.session.memory.stat(self.snapshot.path.name)
+            if (found.st_dev, found.st_ino) == self.new_file:
+                self.session.remembered.note_written(found)
 
     def _backup_name(self) -> str | None:
         return self.backup.name if self.backup is not None else None

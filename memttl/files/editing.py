@@ -8,121 +8,201 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from memttl.core.differences import differences
+from memttl.core.graph import Graph
 from memttl.core.policy import Policy
 from memttl.core.records import begin_fields
 from memttl.core.restore_records import deletion_events
-from memttl.errors import NoMemoryFile
+from memttl.errors import LedgerLost, MemttlError, NoMemoryFile
 from memttl.files import audit
 from memttl.files.after_run import tidy
 from memttl.files.commit import Change
 from memttl.files.knowledge import ledger_of
 from memttl.files.looking import Moment
 from memttl.files.rewriting import bring_together
-from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links, refuse_read_only
+from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, refusal
-from memttl.files.writing import Options, Session, writing
+from memttl.files.vigil import Vigil
+from memttl.files.writing import Options, Session, Written, writing
 
 COMMAND = "serve"
 _LOOKS_AGAIN = 100  # beside a stock server under full load three were not enough: 3 to 7 of 25 additions were lost
 
 
 class Made(NamedTuple):
-    """What today's bytes become. `deletes`: something is taken out. `sets`: lines for the audit log."""
+    """What today's graph becomes. `deletes`: something is taken out. `sets`: lines for the audit log."""
 
-    data: bytes
+    before: Graph
+    after: Graph
     deletes: bool
     sets: Sequence[dict[str, Any]]
 
 
 class Editing(NamedTuple):
-    """What is written by; `make` is given today's bytes and the run's name, and called anew where a stranger wrote."""
+    """What is written by; `make` is given today's bytes and the run's name, and called anew where a stranger wrote.
+
+    `read` gives the graph of bytes and whether they may be half-written, and raises for what is no memory file.
+    """
 
     state: State
     policy: Policy
     moment: Moment
-    make: Callable[[bytes, str], Made]
+    read: Callable[[bytes], tuple[Graph, bool]]
+    make: Callable[[Graph, str], Made]
     options: Options = Options()
+    vigil: Vigil | None = None
 
 
-def write_edits(editing: Editing) -> tuple[str, ...]:
-    """Write until it is durable; a missing memory file is made. Gives what the user should be told.
+class Edited(NamedTuple):
+    """What the user should be told, and whether another memttl held the lock first."""
+
+    warnings: tuple[str, ...] = ()
+    had_to_wait: bool = False
+
+
+def write_edits(editing: Editing) -> Edited:
+    """Write until it is durable; a missing memory file is made where there is something to write.
+
+    Raises:
+        MemttlError: what was not done; `applied` where the memory file had been written before.
+    """
+    state, run = editing.state, os.urandom(4).hex()
+    if not _make_if_missing(editing):
+        return Edited()
+    like = os.stat(state.memory)
+    with writing(state, like, editing.options) as session:
+        _make_ledger(session)
+        bring_back(session, editing)
+        made, written = _write(session, editing, run)
+        if written is not None:
+            _look_after(session, editing, made, written)
+        elif made.sets:
+            audit.append(state.audit, made.sets, session.like)
+    return Edited(tuple(session.warnings), session.had_to_wait)
+
+
+def look_after(editing: Editing) -> Edited:
+    """Bring back what a memory server has undone of the last writes, and judge what they have left behind.
 
     Raises:
         MemttlError: what was not done.
     """
-    state, run = editing.state, os.urandom(4).hex()
-    _make_if_missing(state)
-    like = os.stat(state.memory)
-    with writing(state, like, editing.options) as session:
-        if not state.ledger.exists():
-            with ledger_of(state, like, session.warn):
-                pass  # made before anything is written: a backup without a ledger is that of a lost one
-        made = _write(session, editing, run)
-        if made is not None and made.deletes:
-            tidy(state, editing.policy, run=run)
-    return tuple(session.warnings)
+    with writing(editing.state, os.stat(editing.state.memory), editing.options) as session:
+        bring_back(session, editing)
+    return Edited(tuple(session.warnings), session.had_to_wait)
 
 
-def _write(session: Session, editing: Editing, run: str) -> Made | None:
+def _make_ledger(session: Session) -> None:
+    """Make the ledger before anything is written: a backup without a ledger is that of a lost one.
+
+    Where it is lost for good, what clients want kept is kept all the same: nothing is removed by what is unknown.
+    """
+    if session.state.ledger.exists():
+        return
+    try:
+        with ledger_of(session.state, session.like, session.warn):
+            return
+    except LedgerLost as e:
+        session.warn(e.message)
+
+
+def _write(session: Session, editing: Editing, run: str) -> tuple[Made, Written | None]:
     made: Made | None = None
 
     def make() -> tuple[Change, Snapshot] | None:
         nonlocal made
-        snapshot, _ = read_settled(editing.state.memory, lambda _: (None, False), proven=True)
-        made = editing.make(snapshot.data, run)
-        if made.data == snapshot.data:
+        snapshot, graph = _read(editing)
+        made = editing.make(graph, run)
+        if made.after.data == snapshot.data:
             return None
-        refuse_hard_links(snapshot, editing.state.beside)
+        refuse_hard_links(snapshot, editing.state.beside, hint="Remove the other names.")
         refuse_read_only(snapshot)
         return _change(editing, run, snapshot, made), snapshot
 
     written = session.write(make)
-    if written is not None:
-        bring_together(
-            session,
-            written,
-            lambda _, both: Change(run, both, {}, lambda: (), None, with_backup=False),
-            looks=_LOOKS_AGAIN,
-        )
-    elif made is not None and made.sets:
-        audit.append(editing.state.audit, made.sets, session.like)
-    return made
+    assert made is not None
+    return made, written
+
+
+def _read(editing: Editing) -> tuple[Snapshot, Graph]:
+    """Read the file as it is now; what looks half-written is waited for, but what was read before is believed."""
+    snapshot = read_once(editing.state.memory)
+    with suppress(MemttlError):  # raised again where it stays so
+        graph, is_doubtful = editing.read(snapshot.data)
+        if not is_doubtful:
+            return snapshot, graph
+    return read_settled(editing.state.memory, editing.read, proven=True)
+
+
+def _look_after(session: Session, editing: Editing, made: Made, written: Written) -> None:
+    """Do what comes after a write. It is durable already, so that no error here may say that it is not."""
+    try:
+        if editing.vigil is not None:
+            editing.vigil.note(made.before, made.after, editing.state.audit, written.change.run)
+        run = written.change.run
+        bring_together(session, written, lambda _, both: _plain_change(run, both), looks=_LOOKS_AGAIN)
+        if written.backup is not None:
+            tidy(editing.state, editing.policy, run=run)
+    except Exception as e:
+        session.warn(e.message if isinstance(e, MemttlError) else f"{type(e).__name__} after a write: {e}")
+
+
+def bring_back(session: Session, editing: Editing) -> None:
+    """Where a memory server has saved a version of before the last writes since, bring both together."""
+    if editing.vigil is None or editing.vigil.is_over:
+        return
+    with suppress(MemttlError):  # whoever writes next says so
+        snapshot = read_once(editing.state.memory)
+        graph, is_doubtful = editing.read(snapshot.data)
+        undone = None if is_doubtful else editing.vigil.undone(graph, snapshot.stat.st_mtime, editing.state.audit)
+        if undone is not None:
+            write, after = undone
+            run = os.urandom(4).hex()
+            last = Written(_plain_change(run, after), snapshot._replace(data=write.before), None)
+            bring_together(session, last, lambda _, both: _plain_change(run, both), looks=_LOOKS_AGAIN)
+
+
+def _plain_change(run: str, data: bytes, sets: Sequence[dict[str, Any]] = ()) -> Change:
+    return Change(run, data, {}, lambda: (), None, with_backup=False, also_sets=sets)
 
 
 def _change(editing: Editing, run: str, snapshot: Snapshot, made: Made) -> Change:
-    if not made.deletes:
-        return Change(run, made.data, {}, lambda: (), None, with_backup=False, also_sets=made.sets)
+    data = made.after.data
+    found = differences(snapshot.data, data) if made.deletes else None
+    events = deletion_events(snapshot.data, found, run, with_text=editing.policy.audit_text) if found else []
+    if not events:  # also where what was deleted was added again
+        return _plain_change(run, data, made.sets)
     begin = begin_fields(
         COMMAND,
         snapshot.digest,
-        made.data,
+        data,
         file=str(snapshot.path),
         now=editing.moment.now,
         policy=editing.policy,
     )
-
-    def events() -> Sequence[dict[str, Any]]:
-        found = differences(snapshot.data, made.data)
-        return deletion_events(snapshot.data, found, run, with_text=editing.policy.audit_text)
-
-    return Change(run, made.data, begin, events, made.data, also_sets=made.sets)
+    return Change(run, data, begin, lambda: events, data, also_sets=made.sets)
 
 
-def _make_if_missing(state: State) -> None:
-    """Make the memory file as the memory server would, for whoever the umask allows."""
-    if os.path.lexists(state.memory):
-        return
-    if not state.memory.parent.is_dir():
+def _make_if_missing(editing: Editing) -> bool:
+    """Make a missing memory file as the memory server would, for whoever the umask allows; False for nothing to do."""
+    memory: Path = editing.state.memory
+    if os.path.lexists(memory):
+        return True
+    if not memory.parent.is_dir():
         raise NoMemoryFile(
-            f"There is no folder {state.memory.parent}, so {state.memory} cannot be made; nothing was written.",
+            f"There is no folder {memory.parent}, so {memory} cannot be made; nothing was written.",
             hint="Make the folder, or name another memory file.",
         )
+    if not editing.make(Graph(b"", ()), "").after.data:
+        return False
     try:
-        os.close(os.open(state.memory, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666))
+        os.close(os.open(memory, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666))
     except FileExistsError:
-        return
+        return True
     except OSError as e:
-        raise refusal(e, f"{state.memory} cannot be made") from None
+        raise refusal(e, f"{memory} cannot be made") from None
+    return True

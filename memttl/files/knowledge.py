@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from memttl.files.archive_mark import archive_of
 from memttl.files.state import State, mark_ledger, refusal, refuse_another_folder
 
 if TYPE_CHECKING:  # SQLite is imported where there is a ledger
-    from memttl.core.known import Setting
+    from memttl.core.known import Knower, Setting
     from memttl.core.sightings import Births
     from memttl.files.ledger import Ledger
     from memttl.files.rebuild import Rebuilt
@@ -51,7 +51,8 @@ class Knowledge:
             self.newest = ledger.newest if ledger else self.baseline
             if ledger:
                 self.settings, self.entity_pins = _with_log(ledger, state)
-        self.known_of: KnownOf = _nothing_known if ledger is None and found is None else self._knower({}, 0)
+        self._knower_now: Knower | None = None if ledger is None and found is None else self._knower({}, 0)
+        self.known_of: KnownOf = self._knower_now.known_of if self._knower_now else _nothing_known
 
     def steady(self) -> AbstractContextManager[None]:
         """Read one state of the ledger throughout."""
@@ -59,9 +60,23 @@ class Knowledge:
 
     def known_with(self, births: Births, stamp: datetime) -> KnownOf:
         """Answer as the ledger will once these earlier births are recorded at `stamp`."""
-        return self._knower(births, int(stamp.timestamp()))
+        return self._knower(births, int(stamp.timestamp())).known_of
 
-    def _knower(self, births: Births, stamp: int) -> KnownOf:
+    def learn(self, settings: Iterable[Setting]) -> None:
+        """Take over what has been set since, for `known_of`."""
+        if self._knower_now is not None:
+            self._knower_now.put(settings)
+
+    def renew(self) -> None:
+        """Take over what the ledger has recorded since, settings aside, which `learn` is told of."""
+        if self._ledger is None or self._knower_now is None:
+            return
+        with self.steady():
+            self.baseline = _baseline_of(self._ledger, self._state)
+            self.newest = self._ledger.newest
+            self._knower_now.look_anew(self._ledger.days_of if self._ledger.has_days else None)
+
+    def _knower(self, births: Births, stamp: int) -> Knower:
         from memttl.core.known import Knower
         from memttl.core.sightings import Sightings, after_naming, seconds_of
 
@@ -73,7 +88,7 @@ class Knowledge:
             return after_naming(old, seconds_of(named), stamp) if named else old
 
         days_of = ledger.days_of if ledger and ledger.has_days else None
-        return Knower(sightings_of, self.settings, self.entity_pins, days_of).known_of
+        return Knower(sightings_of, self.settings, self.entity_pins, days_of)
 
     def vanished(self, data: bytes, max_fraction: float, *, progress: Progress = no_progress) -> str:
         """Give the sentence that refuses bytes from which most of the last recorded look is gone, else ""."""

@@ -6,7 +6,7 @@ writes holds the sidecar lock. Nothing here judges: the caller decides whether a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from memttl.core.comparing import Change, Row
@@ -18,6 +18,7 @@ from memttl.core.model import NOTHING_SET
 from memttl.core.sightings import (
     DAY_S,
     Births,
+    after_arrivals,
     after_naming,
     oldest_gone,
     pack,
@@ -126,6 +127,18 @@ class Ledger(LedgerReader):
                 self._write(name, row._replace(sightings=new))
         self._set(newest=max(second, self._number("newest") or second))
         return moved
+
+    def meet(self, arrivals: Mapping[str, Mapping[bytes, datetime]]) -> None:
+        """Record when texts came, by entity and key; it is no look at the others. Inside a writing transaction."""
+        newest = self._number("newest") or 0
+        for entity, found in arrivals.items():
+            name, seconds = as_bytes(entity), {key: int(at.timestamp()) for key, at in found.items()}
+            row = self._row(name)
+            new = after_arrivals(row.sightings, seconds)
+            if new != row.sightings:
+                self._write(name, row._replace(sightings=new))
+            newest = max((newest, *seconds.values()))
+        self._set(newest=newest)
 
     def put_setting(self, setting: Setting) -> None:
         """Keep what the user set for one observation, in place of what was set before; nothing set removes it."""

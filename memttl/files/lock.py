@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,15 +15,24 @@ from memttl.files.moving import refuse_moving
 from memttl.files.state import State, own_file, refusal
 
 PATIENCE_S = 10.0
+POLL_S = 0.05
+_LEAST_S = 0.001
+_EAGER_S = 0.3  # after so long one asks twice as often, then three times, and so on
 
 
 @contextmanager
 def locked(
-    state: State, like: os.stat_result, *, patience_s: float = PATIENCE_S, in_move: bool = False
-) -> Iterator[None]:
+    state: State,
+    like: os.stat_result,
+    *,
+    patience_s: float = PATIENCE_S,
+    poll_s: float = POLL_S,
+    in_move: bool = False,
+) -> Iterator[bool]:
     """Hold the lock of one memory file; `like` is the file's stat, whose owner and mode the lock file takes.
 
-    `in_move`: it is a move that asks, which alone may go on where one was interrupted.
+    Gives whether another memttl held it first; `poll_s` is how long it is left alone between two tries. `in_move`: it
+    is a move that asks, which alone may go on where one was interrupted.
 
     Raises:
         Locked: another memttl held it for `patience_s` seconds.
@@ -38,31 +48,33 @@ def locked(
     except OSError as e:
         raise refusal(e, f"The lock {state.lock} cannot be opened") from None
     with file:
-        _acquire(file, time.monotonic() + patience_s, str(state.lock))
+        had_to_wait = _acquire(file, patience_s, poll_s, str(state.lock))
         _refuse_orphan(file, state)
         if not in_move:
             refuse_moving(state)
-        yield  # closing the file lets go of the lock
+        yield had_to_wait  # closing the file lets go of the lock
 
 
-def _acquire(file: BinaryIO, deadline: float, name: str) -> None:
+def _acquire(file: BinaryIO, patience_s: float, poll_s: float, name: str) -> bool:
     import portalocker  # here: it costs as much start-up as all the rest, and a dry run needs no lock
 
     flags = portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING
-    is_told = False
+    begun, has_waited = time.monotonic(), False
     while True:
         try:
             portalocker.lock(file, flags)
         except portalocker.exceptions.LockException:
-            if time.monotonic() > deadline:
+            waited_s = time.monotonic() - begun
+            if waited_s > patience_s:
                 raise Locked(f"Another memttl holds {name}; {AS_IT_WAS}.") from None
-            if not is_told:
+            if not has_waited:
                 trace.note(f"another memttl holds {name}: waiting")
-                is_told = True
-            time.sleep(0.05)
+                has_waited = True
+            # whoever has waited longer asks more often, and so comes first; not all at once
+            time.sleep(max(_LEAST_S, poll_s * random.uniform(0.5, 1.5) / (1 + waited_s / _EAGER_S)))
         else:
             trace.note(f"locked {name}")
-            return
+            return has_waited
 
 
 def _refuse_orphan(file: BinaryIO, state: State) -> None:

@@ -14,6 +14,7 @@ class Pace(NamedTuple):
     quiet_s: float = 2.0  # how long a file must have been still where there are no leases
     rest_s: float = 2.0  # how long a half-written leftover is waited for
     keep_s: float = 2.0  # how long what was displaced stays, though it is proven redundant
+    poll_s: float = 0.05  # how long another memttl's lock is left alone between two tries
     lock_stale_s: float = 30.0  # when a foreign lock is passed
 
 

@@ -43,6 +43,7 @@ class _Kind(enum.Enum):
 class _Found(NamedTuple):
     kind: _Kind
     data: bytes
+    stat: os.stat_result
 
 
 def recover(session: Session) -> None:
@@ -65,6 +66,10 @@ def recover(session: Session) -> None:
         raise refusal(e, f"What an earlier run left in {session.beside.path} cannot be judged") from None
     finally:
         session.is_recovering = False
+    if session.remembered is not None:
+        if session.remembered.is_swept:
+            return
+        session.remembered.is_swept = True
     for part in session.state.backups.glob(f"*{versions.PART}"):
         with contextlib.suppress(OSError):  # one that cannot be removed does no harm
             part.unlink()
@@ -75,17 +80,23 @@ def _judge_all(session: Session) -> bool:
     merged = False
     for name in session.beside.names():
         journal = versions.Journal.read(name)
-        if journal is not None and not name.endswith(versions.NEW):
+        if journal is not None and not name.endswith(versions.NEW) and not _may_rest(session, name):
             merged = _judge(session, name, journal) or merged
     return merged
 
 
+def _may_rest(session: Session, name: str) -> bool:
+    """Say whether a leftover is left alone for now: this process knows it, and it is too young to go."""
+    if session.remembered is None:
+        return False
+    found = session.beside.stat(name)
+    return session.remembered.may_rest(name, found) and _is_young(session, found)
+
+
 def _judge(session: Session, name: str, journal: versions.Journal) -> bool:
     """Drop, keep, merge or set aside one leftover; say whether it was merged."""
-    base = versions.slurp(session.beside, journal.old + versions.BASE)
-    if base is None or versions.short_digest(base) != journal.old:
-        base = b""  # then all that it holds counts as added
     found = _look(session, name, journal)
+    base = _base_of(session, journal) if found is not None and found.kind is _Kind.FOREIGN else b""
     while found is not None and found.kind is _Kind.FOREIGN:
         if not is_whole(found.data, base):
             found = _wait_for_more(session, name, journal, found)
@@ -93,13 +104,22 @@ def _judge(session: Session, name: str, journal: versions.Journal) -> bool:
         if not _merge(session, name, base, found.data):
             return False
         again = _look(session, name, journal)
-        if again == found:
+        if again is not None and again[:2] == found[:2]:
             session.beside.unlink(name)
             return True
         found = again
-    if found is not None and (found.kind is _Kind.ELSEWHERE or not _is_young(session, name)):
+    if found is not None and (found.kind is _Kind.ELSEWHERE or not _is_young(session, found.stat)):
         session.beside.unlink(name)
+    elif found is not None and session.remembered is not None:
+        session.remembered.note_redundant(name, found.stat)
     return False
+
+
+def _base_of(session: Session, journal: versions.Journal) -> bytes:
+    base = versions.slurp(session.beside, journal.old + versions.BASE)
+    if base is None or versions.short_digest(base) != journal.old:
+        return b""  # then all that the leftover holds counts as added
+    return base
 
 
 def _look(session: Session, name: str, journal: versions.Journal) -> _Found | None:
@@ -110,9 +130,9 @@ def _look(session: Session, name: str, journal: versions.Journal) -> _Found | No
         try:
             if session.rung is Rung.LEASES:
                 take_lease(descriptor, write=False)
-            names = os.fstat(descriptor).st_nlink
+            stat = os.fstat(descriptor)
             data = read_whole(descriptor)
-            return _Found(_kind_of(data, journal, names), data)
+            return _Found(_kind_of(data, journal, stat.st_nlink), data, stat)
         except OSError as e:
             if e.errno != errno.EAGAIN:
                 if session.rung is not Rung.LEASES:
@@ -134,9 +154,9 @@ def _kind_of(data: bytes, journal: versions.Journal, names: int) -> _Kind:
     return {journal.new: _Kind.OURS, journal.old: _Kind.OLD}.get(digest, _Kind.FOREIGN)
 
 
-def _is_young(session: Session, name: str) -> bool:
+def _is_young(session: Session, found: os.stat_result) -> bool:
     """A writer may have looked the name up just before the swap, and not have opened it yet."""
-    return time.time() - session.beside.stat(name).st_ctime < session.pace.keep_s
+    return time.time() - found.st_ctime < session.pace.keep_s
 
 
 def _wait_for_more(session: Session, name: str, journal: versions.Journal, found: _Found) -> _Found | None:
@@ -145,7 +165,7 @@ def _wait_for_more(session: Session, name: str, journal: versions.Journal, found
     while time.monotonic() < end:
         time.sleep(_PAUSE_S)
         again = _look(session, name, journal)
-        if again != found:
+        if again is None or again[:2] != found[:2]:
             return again
     aside = RESCUED + name
     session.beside.rename(name, aside)
@@ -192,6 +212,8 @@ def _is_readable(data: bytes) -> tuple[bool, bool]:
 
 def _drop_bases(session: Session) -> None:
     names = session.beside.names()
+    if session.remembered is not None:
+        session.remembered.forget_others(names)
     needed = {journal.old for name in names if (journal := versions.Journal.read(name.removeprefix(RESCUED)))}
     for name in names:
         if name.endswith(versions.BASE) and name.removesuffix(versions.BASE) not in needed:
@@ -200,7 +222,10 @@ def _drop_bases(session: Session) -> None:
 
 def _settle_log(session: Session) -> None:
     """Write the `end` of a run that was killed, judged by the names and contents that it left."""
-    events = audit.read_events(session.state.audit)
+    settled = session.remembered.log_settled(session.state.audit) if session.remembered is not None else 0
+    if settled is None:
+        return
+    events = audit.read_events(session.state.audit, after=settled)
     begin = audit.unfinished_run(events)
     if begin is None:
         return

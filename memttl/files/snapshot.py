@@ -162,10 +162,13 @@ def identity(found: os.stat_result) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def refuse_hard_links(snapshot: Snapshot, beside: Path | None = None) -> None:
+_BREAK = "Remove the other names, or give --break-hard-links: then they keep the text as it is now."
+
+
+def refuse_hard_links(snapshot: Snapshot, beside: Path | None = None, *, hint: str = _BREAK) -> None:
     """Refuse a file with a second name: after the swap the other name would keep the old text.
 
-    A name in the state folder `beside` is our own, of a killed run, and does not count.
+    A name in the state folder `beside` is our own, of a killed run, and does not count. `hint` says what to do.
 
     Raises:
         NoPermission: why, and what to do.
@@ -174,7 +177,7 @@ def refuse_hard_links(snapshot: Snapshot, beside: Path | None = None) -> None:
     if names > 1 and names > 1 + (_own_names(snapshot, beside) if beside else 0):
         raise NoPermission(
             f"{snapshot.path} has {names} names (hard links); replacing it would part them, so nothing was done.",
-            hint="Remove the other names, or give --break-hard-links: then they keep the text as it is now.",
+            hint=hint,
         )
 
 
@@ -237,7 +240,8 @@ def open_memory(path: Path) -> int:
 def read_whole(descriptor: int) -> bytes:
     """Read an open file from its start."""
     os.lseek(descriptor, 0, os.SEEK_SET)
-    pieces = []
-    while piece := os.read(descriptor, 1 << 20):
+    pieces, size = [], os.fstat(descriptor).st_size + 1  # in one piece, unless it grows: joining takes as long again
+    while piece := os.read(descriptor, size):
         pieces.append(piece)
+        size = 1 << 20
     return b"".join(pieces)

@@ -25,9 +25,11 @@ from memttl.files.ladder import WritePath, first_rung, next_rung, quiet_words, r
 from memttl.files.lock import locked
 from memttl.files.mounts import mount_of, mounted_alone
 from memttl.files.pace import DEFAULT_PACE, Pace
+from memttl.files.remembered import Remembered
 from memttl.files.snapshot import Snapshot, identity
 from memttl.files.state import State, prepare, refusal
 from memttl.files.swap import Changed, NotCarried, Step
+from memttl.files.versions import short_digest
 
 Make = Callable[[], tuple[Change, Snapshot] | None]
 MakeAgain = Callable[[], tuple[Change, Snapshot, int] | None]
@@ -36,11 +38,15 @@ LOOKS_AGAIN = 3  # what a prune leaves, the next one removes
 
 
 class Options(NamedTuple):
-    """How a session writes: the user's word on the rung, the times, and the call that is made between the steps."""
+    """How a session writes: the user's word on the rung, the times, and the call that is made between the steps.
+
+    `remembered` is what earlier sessions of this process have found out.
+    """
 
     write_path: WritePath = "auto"
     pace: Pace = DEFAULT_PACE
     step: Step = trace.step
+    remembered: Remembered | None = None
 
 
 class Written(NamedTuple):
@@ -56,7 +62,8 @@ class Session:
 
     def __init__(self, state: State, like: os.stat_result, memory: Folder, beside: Folder, options: Options) -> None:
         self.state, self.like, self.memory, self.beside = state, like, memory, beside
-        self.write_path, self.pace, self.step = options
+        self.write_path, self.pace, self.step, self.remembered = options
+        self.had_to_wait = False  # for another memttl's lock
         self.deadline = time.monotonic() + self.pace.patience_s
         self.warnings: list[str] = []
         self.is_recovering = False
@@ -64,17 +71,33 @@ class Session:
         self.begun: tuple[str, object] | None = None  # the run whose `begin` has no `end` yet, and what it removes
         self.archived_in: Path | None = None  # the archive that holds what that run removes
         self._number = 0
-        mount = mount_of(memory.fd) if memory.fd is not None else None
-        self.fs_type = mount.fs_type if mount else None
+        self.fs_type = self._mounted_on()
         self.rung = first_rung(self.write_path, platform=sys.platform, fs_type=self.fs_type)
         trace.note(f"rung {self.rung.value}, file system {self.fs_type or 'unknown'}")
-        alone = mounted_alone(str(state.memory), mount) if mount else None
+
+    def _mounted_on(self) -> str | None:
+        """Give the type of the file system; raises NoPermission where the file is mounted by itself."""
+        if self.memory.fd is None:
+            return None
+        folder = os.fstat(self.memory.fd)
+        known = self.remembered.fs_type(folder) if self.remembered else None
+        if known is not None:
+            return known[0]
+        mount = mount_of(self.memory.fd)
+        alone = mounted_alone(str(self.state.memory), mount) if mount else None
         if alone is not None:
             raise NoPermission(
-                f"{state.memory} is mounted by itself at {alone}, where a swap would leave the old file; nothing was "
-                "done.",
+                f"{self.state.memory} is mounted by itself at {alone}, where a swap would leave the old file; nothing "
+                "was done.",
                 hint="Mount its folder instead of the file.",
             )
+        if self.remembered is not None:
+            self.remembered.note_mounts(folder, mount.fs_type if mount else None)
+        return mount.fs_type if mount else None
+
+    def digest(self, data: bytes) -> str:
+        """Give the digest of a version that stands in the names of the write path's own files."""
+        return self.remembered.digest(data) if self.remembered is not None else short_digest(data)
 
     def next_number(self) -> int:
         """Count the writes of this session, for their names."""
@@ -196,6 +219,8 @@ class Session:
         seen, since = None, time.monotonic()
         while True:
             found = self.memory.stat(self.state.memory.name)
+            if self.remembered is not None and self.remembered.is_as_written(found):
+                return  # it was quiet before that write
             if identity(found) != seen:
                 seen, since = identity(found), time.monotonic()
             is_old = time.time() - found.st_mtime >= self.pace.quiet_s
@@ -251,13 +276,15 @@ def writing(
     """
     from memttl.files.recover import recover
 
+    pace = options.pace
     prepare(state, like, anew=in_move)
     with (
-        locked(state, like, patience_s=options.pace.patience_s, in_move=in_move),
+        locked(state, like, patience_s=pace.patience_s, poll_s=pace.poll_s, in_move=in_move) as had_to_wait,
         _opened(state.memory.parent) as memory,
         _opened(state.beside) as beside,
     ):
         session = Session(state, like, memory, beside, options)
+        session.had_to_wait = had_to_wait
         try:
             once_locked()
             recover(session)
@@ -267,6 +294,9 @@ def writing(
                 session.log_end({"applied": False})
             raise
         session.log_end({"applied": False})
+        if options.remembered is not None:
+            with suppress(MemttlError):
+                options.remembered.note_log(state.audit)
 
 
 def _opened(path: Path) -> Folder:

@@ -66,7 +66,7 @@ class Calls:
         answer = await self._writer.submit(CreateEntities(tuple(entities)))
         await self._changed()
         made = [_entity(e.name, e.entity_type, e.observations) for e in answer.entities]
-        return succeeded({"entities": made}, made)
+        return succeeded({"entities": made}, made, answer.notes)
 
     async def _create_relations(self, given: Arguments) -> dict[str, Any]:
         answer = await self._writer.submit(CreateRelations(_relations(given["relations"])))
@@ -82,7 +82,7 @@ class Calls:
             return failed(answer.refusal)
         await self._changed()
         results = [{"entityName": name, "addedObservations": list(texts)} for name, texts in answer.added]
-        return succeeded({"results": results}, results)
+        return succeeded({"results": results}, results, answer.notes)
 
     async def _delete_entities(self, given: Arguments) -> dict[str, Any]:
         await self._writer.submit(DeleteEntities(tuple(given["entityNames"])))

@@ -20,7 +20,6 @@ from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from memttl import __version__
-from memttl.errors import MemttlError
 from memttl.server.calls import Calls
 from memttl.server.requests import refusal
 from memttl.server.tools import TOOLS
@@ -45,11 +44,11 @@ def serve(resolve: Callable[[], Settings]) -> None:
     Raises:
         MemttlError: the file cannot be served.
     """
-    anyio.run(_serve, Serving(resolve))
+    anyio.run(_serve, Serving(resolve, tell=_tell))
 
 
 async def _serve(serving: Serving) -> None:
-    writer = Writer(serving.apply, lambda: _quietly(serving.record))
+    writer = Writer(serving.apply, serving.rest, tell=_tell)
     session = _Session(serving, writer)
     writer.start()
     try:
@@ -61,14 +60,10 @@ async def _serve(serving: Serving) -> None:
             await server.run(incoming, outgoing, options)
     finally:
         writer.stop()
-        _quietly(serving.record)
 
 
-def _quietly(work: Callable[[], None]) -> None:
-    try:
-        work()
-    except MemttlError as e:
-        print(f"memttl: {e.message}", file=sys.stderr)
+def _tell(text: str) -> None:
+    print(f"memttl: {text}", file=sys.stderr, flush=True)
 
 
 def _for(ctx: Any, result: dict[str, Any], **further: Any) -> dict[str, Any]:

@@ -7,26 +7,39 @@ does all else that writes, so that calls of one process never wait for its own l
 from __future__ import annotations
 
 import asyncio
-import functools
 import queue
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from memttl.core.graph_edits import Answer, Edit
-from memttl.errors import MemttlError
+from memttl.errors import Bug, MemttlError
 
 R = TypeVar("R")
-_IDLE_S = 0.2  # how long nothing came before what was added goes into the ledger
+_IDLE_S = 0.2  # how long nothing came before what can wait is done
+_FIRST_S = 1.0  # the first requests come at once, and are not to wait for a look at the file
+_LONGEST_S = 60.0
 _Job = tuple[Edit | Callable[[], Any], "Future[Any]"]
 
 
-class Writer:
-    """The writing thread. `apply` writes edits; `rest` is called when nothing has come for a moment."""
+class Rest(Protocol):
+    """What is called when nothing has come for a moment, and at the end; gives when it wants to be called again."""
 
-    def __init__(self, apply: Callable[[Sequence[Edit]], Sequence[Answer]], rest: Callable[[], None]) -> None:
-        self._apply, self._rest = apply, rest
+    def __call__(self, *, is_over: bool = False) -> float: ...
+
+
+class Writer:
+    """The writing thread. `apply` writes edits and gives an answer or an error for each; `tell` is told of faults."""
+
+    def __init__(
+        self,
+        apply: Callable[[Sequence[Edit]], Sequence[Answer | MemttlError]],
+        rest: Rest,
+        *,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._apply, self._rest, self._tell = apply, rest, tell
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="memttl-writer")
 
@@ -56,17 +69,25 @@ class Writer:
         return await asyncio.wrap_future(future)
 
     def _run(self) -> None:
-        has_rested, is_over = True, False
+        """Never ends by an error: then all later calls would wait for ever."""
+        wait_s, is_over = _FIRST_S, False
         while not is_over:
             try:
-                job = self._jobs.get(timeout=None if has_rested else _IDLE_S)
+                job = self._jobs.get(timeout=wait_s)
             except queue.Empty:
-                self._rest()
-                has_rested = True
+                wait_s = self._rested(is_over=False)
                 continue
-            has_rested = False
             jobs, is_over = self._all_that_wait(job)
             self._do(jobs)
+            wait_s = _IDLE_S
+        self._rested(is_over=True)
+
+    def _rested(self, *, is_over: bool) -> float:
+        try:
+            return self._rest(is_over=is_over)
+        except Exception as e:
+            self._tell(f"{type(e).__name__}: {e}")
+            return _LONGEST_S
 
     def _all_that_wait(self, job: _Job | None) -> tuple[list[_Job], bool]:
         found: list[_Job] = []
@@ -81,31 +102,37 @@ class Writer:
     def _do(self, jobs: Sequence[_Job]) -> None:
         edits: list[tuple[Edit, Future[Any]]] = []
         for work, future in jobs:
+            if not future.set_running_or_notify_cancel():
+                continue  # the call was cancelled before anything was done for it
             if callable(work):
                 self._write(edits)
                 edits = []
-                _settle([future], functools.partial(_in_list, work))
+                _settle(future, *self._outcome(work))
             else:
                 edits.append((work, future))
         self._write(edits)
 
+    def _outcome(self, work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+        try:
+            return work(), None
+        except MemttlError as e:
+            return None, e
+        except Exception as e:
+            told = f"memttl met something that it did not reckon with ({type(e).__name__}: {e})"
+            self._tell(told)
+            return None, Bug(f"{told}.")
+
     def _write(self, edits: Sequence[tuple[Edit, Future[Any]]]) -> None:
-        if edits:
-            _settle([future for _, future in edits], lambda: self._apply([edit for edit, _ in edits]))
+        if not edits:
+            return
+        results, error = self._outcome(lambda: self._apply([edit for edit, _ in edits]))
+        for at, (_, future) in enumerate(edits):
+            result = error or results[at]
+            _settle(future, result, result if isinstance(result, BaseException) else None)
 
 
-def _settle(futures: Sequence[Future[Any]], work: Callable[[], Sequence[Any]]) -> None:
-    try:
-        results = work()
-    except Exception as e:
-        for future in futures:
-            future.set_exception(e)
-        if not isinstance(e, MemttlError):
-            raise
-        return
-    for future, result in zip(futures, results, strict=True):
+def _settle(future: Future[Any], result: object, error: BaseException | None) -> None:
+    if error is not None:
+        future.set_exception(error)
+    else:
         future.set_result(result)
-
-
-def _in_list(work: Callable[[], R]) -> list[R]:
-    return [work()]

@@ -1,0 +1,266 @@
+"""One memory file as `memttl serve` holds it: edits written in order, and what they mean recorded when nothing is due.
+
+`workflow/serving.py` calls it from its one writing thread. Nothing of the file itself is kept that is not looked at
+again; what is remembered only spares work.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import NamedTuple
+
+from memttl.core.arrivals import Lives, Served, serve_edits, set_events
+from memttl.core.classify import KnownOf
+from memttl.core.clock import check_stamp, stamp_of
+from memttl.core.digests import text_key
+from memttl.core.graph import Graph, read_graph
+from memttl.core.graph_edits import NO_PATCH, AddObservations, Answer, CreateEntities, Edit
+from memttl.core.judge import make_judge
+from memttl.core.model import Known
+from memttl.core.policy import Policy
+from memttl.core.serving_checks import refuse_to_serve
+from memttl.errors import ClockBehind, LedgerLost, MemttlError
+from memttl.files.arriving import record_arrivals, record_look
+from memttl.files.commit import timestamp
+from memttl.files.editing import Editing, Made, look_after, write_edits
+from memttl.files.familiar import Familiar
+from memttl.files.knowledge import Knowledge
+from memttl.files.looking import Moment
+from memttl.files.pace import Pace
+from memttl.files.remembered import Remembered
+from memttl.files.snapshot import identity, read_once
+from memttl.files.state import State
+from memttl.files.turns import Turns
+from memttl.files.vigil import Vigil
+from memttl.files.writing import Options
+
+Pending = dict[str, dict[bytes, datetime]]  # what was added and is not in the ledger yet, with its instant
+# a client gives up after a minute or so
+PACE = Pace(patience_s=50.0, poll_s=0.005)
+_RECORD_S = 5.0  # arrivals wait no longer for the ledger, however much is written
+_AFTER_S = 2.5  # then what the last write displaced may go, and no server saves late any more
+_LOOK_S = 60.0  # looks are no more frequent, nor do they take more than a fiftieth of the time
+_YOUNG_S = 3.0
+_LAST_PATIENCE_S = 2.0  # who stops a server waits no longer
+
+
+class Ruling(NamedTuple):
+    """What is judged by: the policy, and the instant that is now."""
+
+    policy: Policy
+    moment: Moment
+
+
+class ServedFile:
+    """One memory file. `tell` is told of each warning once; `pending` is read by other threads."""
+
+    def __init__(self, state: State, tell: Callable[[str], None], options: Options = Options(pace=PACE)) -> None:  # noqa: B008
+        self.state, self.pending = state, Pending()
+        self._tell, self._told = tell, set[str]()
+        self._options = options._replace(remembered=Remembered())
+        self._familiar, self._vigil, self._turns = Familiar(state), Vigil(), Turns()
+        self._graph = Graph(b"", ())  # the file as it was believed last
+        self._wrote_at = self._looked_at = float("-inf")
+        self._recorded_at = time.monotonic()
+        self._look_s = 0.0
+        self._looked: tuple[int, ...] = ()
+
+    def write(self, edits: Sequence[Edit], ruling: Ruling) -> Sequence[Answer]:
+        """Write edits, durable once this returns; give an answer for each.
+
+        Raises:
+            MemttlError: what was not done; then none of them was, unless it says `applied`.
+        """
+        served: Served | None = None
+        stamp: datetime | None = None
+
+        def make(graph: Graph, run: str) -> Made:
+            nonlocal served, stamp
+            self._graph = graph  # believed
+            with self._knowledge(edits) as knowledge:
+                stamp = _stamp(ruling.moment, knowledge)
+                judge = make_judge(ruling.policy, ruling.moment.now, baseline=knowledge.baseline)
+                served = serve_edits(graph, edits, Lives(judge, self.with_pending(knowledge), stamp))
+            events = set_events(served.settings, run, timestamp(), with_text=ruling.policy.audit_text)
+            return Made(graph, served.graph, served.deletes, events)
+
+        self._turns.begin()
+        had_to_wait = False
+        try:
+            edited = write_edits(self._editing(ruling, make))
+            had_to_wait = edited.had_to_wait
+        finally:
+            self._turns.end(has_rivals=had_to_wait)
+        self._say(edited.warnings)
+        assert served is not None
+        self._graph, self._wrote_at = served.graph, time.monotonic()
+        self._note(served.answers, stamp)
+        return served.answers
+
+    def _editing(self, ruling: Ruling, make: Callable[[Graph, str], Made]) -> Editing:
+        return Editing(self.state, ruling.policy, ruling.moment, self._read, make, self._options, self._vigil)
+
+    def _read(self, data: bytes) -> tuple[Graph, bool]:
+        """Give the graph of bytes, and whether they may be half-written: what was believed before is not."""
+        known = self._graph
+        graph = read_graph(data, known)
+        if graph is known:
+            return graph, False
+        refuse_to_serve(graph)
+        return graph, not data or bool(_broken(graph) - _broken(known))
+
+    @contextmanager
+    def _knowledge(self, edits: Sequence[Edit]) -> Iterator[Knowledge]:
+        """Give what is known; where that is lost for good, edits that set nothing go on without it."""
+        with ExitStack() as stack:
+            try:
+                knowledge = stack.enter_context(self._familiar.knowledge())
+            except LedgerLost as e:
+                if any(map(_sets, edits)):
+                    raise
+                self._say([e.message])
+                knowledge = stack.enter_context(self._familiar.knowledge(must_know=False))
+            yield knowledge
+
+    def with_pending(self, knowledge: Knowledge) -> KnownOf:
+        """Answer as the ledger will once it has what was added."""
+        if not self.pending:
+            return knowledge.known_of
+        pending = {entity: dict(found) for entity, found in list(self.pending.items())}
+
+        def known_of(entity: str, text: str) -> Known:
+            known = knowledge.known_of(entity, text)
+            born = pending[entity].get(text_key(text)) if entity in pending else None
+            if born is None or (known.first_seen is not None and known.first_seen <= born):
+                return known
+            return known._replace(first_seen=born)
+
+        return known_of
+
+    def _note(self, answers: Sequence[Answer], stamp: datetime | None) -> None:
+        for arrival in (a for answer in answers for a in answer.arrivals if a.is_new):
+            if stamp is not None:
+                self.pending.setdefault(arrival.entity, {}).setdefault(text_key(arrival.text), stamp)
+        if time.monotonic() - self._recorded_at > _RECORD_S:
+            with self._quietly():
+                self.record()
+
+    def record(self) -> None:
+        """Keep in the ledger when what was added since the last call came.
+
+        Raises:
+            MemttlError: it cannot be written; the next call tries again.
+        """
+        self._recorded_at = time.monotonic()
+        taken = {entity: dict(found) for entity, found in self.pending.items()}
+        if not taken or not os.path.isfile(self.state.memory):
+            return
+        record_arrivals(self.state, taken, self._options.pace, self._warn)
+        for entity, found in taken.items():
+            rest = {key: at for key, at in self.pending[entity].items() if key not in found}
+            if rest:
+                self.pending[entity] = rest
+            else:
+                del self.pending[entity]
+
+    def look(self, ruling: Ruling) -> None:
+        """Record a look at the file as it is, as `memttl scan` does; where there is none, nothing.
+
+        Raises:
+            MemttlError: it cannot be recorded.
+        """
+        self.record()  # before the look, which would have them come now
+        if not os.path.isfile(self.state.memory):
+            if self._looked or self.state.ledger.exists():
+                self._warn(f"there is no file {self.state.memory}: to clients the memory is empty")
+            return
+        begun = self._looked_at = time.monotonic()
+        snapshot = read_once(self.state.memory)
+        graph, _ = self._read(snapshot.data)
+        is_young = time.time() - snapshot.stat.st_mtime < _YOUNG_S
+        if _broken(graph) or (is_young and not graph.entities):
+            return  # what is damaged says nothing of what is gone
+        self._looked = record_look(self.state, ruling.policy, ruling.moment, self._options.pace, self._warn)
+        self._look_s = time.monotonic() - begun
+
+    def rest(self, ruling: Ruling, *, is_over: bool = False) -> float:
+        """Do what could wait; give after how many seconds this is to be called again, where nothing comes before.
+
+        `is_over`: it is the last time. What cannot be done is told.
+        """
+        if is_over:
+            pace = self._options.pace
+            self._options = self._options._replace(
+                pace=pace._replace(patience_s=min(_LAST_PATIENCE_S, pace.patience_s))
+            )
+        with self._quietly():
+            self.record()
+        left_s = 0.0 if is_over else self._wrote_at + _AFTER_S - time.monotonic()
+        if left_s > 0:
+            return left_s
+        with self._quietly():
+            if not self._vigil.is_over and os.path.isfile(self.state.memory):
+                self._say(look_after(self._editing(ruling, _nothing)).warnings)
+        with self._quietly():
+            if self._is_new_to_look_at() and (is_over or self._look_is_due_in() <= 0):
+                self.look(ruling)
+        self._familiar.close()
+        return max(1.0, self._look_is_due_in())
+
+    def _is_new_to_look_at(self) -> bool:
+        try:
+            return identity(os.stat(self.state.memory)) != self._looked
+        except OSError:
+            return True
+
+    def _look_is_due_in(self) -> float:
+        return self._looked_at + max(_LOOK_S, 50 * self._look_s) - time.monotonic()
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        """Tell of what fails here, and go on: no client asked for it."""
+        try:
+            yield
+        except MemttlError as e:
+            self._warn(e.message)
+        except OSError as e:  # the file went away meanwhile
+            self._warn(f"{self.state.memory}: {e.strerror}")
+
+    def _say(self, warnings: Sequence[str]) -> None:
+        for warning in warnings:
+            self._warn(warning)
+
+    def _warn(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._tell(text)
+
+
+def _broken(graph: Graph) -> set[bytes]:
+    lines = (graph.rows[number - 1].line for number, _ in graph.odd)
+    return {line.raw for line in lines if line.kind == "malformed"}
+
+
+def _sets(edit: Edit) -> bool:
+    match edit:
+        case CreateEntities(entities):
+            return any(entity.patch != NO_PATCH for entity in entities)
+        case AddObservations(additions):
+            return any(addition.patch != NO_PATCH for addition in additions)
+    return False
+
+
+def _stamp(moment: Moment, knowledge: Knowledge) -> datetime | None:
+    """Give the second of what arrives now; None where the clock stands before there was any memory server."""
+    try:
+        return check_stamp(stamp_of(moment.now, moment.clock, knowledge.newest)).replace(microsecond=0)
+    except ClockBehind:
+        return None
+
+
+def _nothing(graph: Graph, _run: str) -> Made:
+    return Made(graph, graph, deletes=False, sets=())
