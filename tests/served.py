@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pruning import AT_ONCE, NOW, settings_of
+from viewing import shown
 
 from memttl import trace
 from memttl.core.graph import Relation
@@ -67,8 +68,8 @@ class Served(Serving):
 
     def shown(self) -> dict[str, list[str]]:
         """What reads show, by entity."""
-        view, now = self.view(), self.resolve().now
-        return {e.name: list(e.texts) for e in view.entities(Reading(), now)}
+        seen = self.view()
+        return shown(seen.view.read(Reading(), seen.settings.now))
 
 
 def make(name: str, *texts: str, patch: Patch = NO_PATCH) -> Edit:

@@ -84,11 +84,6 @@ def _is_of_every_object(d: Difference) -> bool:
     return str(d.stock[0]["text"]).replace("disabled", "not found") == d.ours[0]["text"]
 
 
-def _seeks_half_a_character(d: Difference) -> bool:
-    query = (d.asked.params.get("arguments") or {}).get("query") if d.asked.method == "tools/call" else None
-    return isinstance(query, str) and any("\ud800" <= char <= "\udfff" for char in query)
-
-
 def _from(*starts: str) -> Callable[[Difference], bool]:
     return lambda d: d.start in starts
 
@@ -159,13 +154,6 @@ WANTED = (
         "example",
         [tool("toString", {}), tool("__proto__", {})],
         _is_of_every_object,
-    ),
-    Wanted(
-        "half a character as query",
-        "the stock server finds with half of a surrogate pair every character that it is half of; it is no text",
-        "wide-right-to-left-and-emoji",
-        [tool("search_nodes", {"query": "\ud83d"})],
-        _seeks_half_a_character,
     ),
     Wanted(
         "a damaged line",

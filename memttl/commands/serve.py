@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,7 +24,7 @@ PrintConfig = Annotated[
 def serve(file: File = None, policy: PolicyPath = None, print_config: PrintConfig = None) -> int:
     """Serve the memory file to an MCP client, without what has expired."""
     from memttl.memory_files import memory_files, only_one, refuse_doubt
-    from memttl.settings import Given, resolve
+    from memttl.settings import Given
 
     given = Given(words(file), policy)
     if print_config is not None:
@@ -35,10 +34,9 @@ def serve(file: File = None, policy: PolicyPath = None, print_config: PrintConfi
         return ExitCode.OK
     name = only_one(memory_files(given, os.environ, doubt=refuse_doubt))
 
-    def settings() -> Settings:
-        return resolve(name, given, os.environ, datetime.now(UTC))
+    from memttl.commands.serving_settings import ServingSettings
 
-    _server()(settings)
+    _server()(ServingSettings(name, given, os.environ))
     return ExitCode.OK
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 
 from memttl.core.classify import day_reader
@@ -27,24 +27,37 @@ Arrivals = Mapping[str, Mapping[bytes, datetime]]  # by entity and key: when eac
 
 
 @contextmanager
-def _ledger(state: State, pace: Pace, warn: Callable[[str], None]) -> Iterator[Ledger]:
+def _ledger(
+    state: State,
+    pace: Pace,
+    warn: Callable[[str], None],
+    around: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Iterator[Ledger]:
     like = os.stat(state.memory)
     prepare(state, like)
     with (
         locked(state, like, patience_s=pace.patience_s, poll_s=pace.poll_s),
+        around(),
         ledger_of(state, like, warn) as ledger,
         ledger_errors(state.ledger),
     ):
         yield ledger
 
 
-def record_arrivals(state: State, arrivals: Arrivals, pace: Pace, warn: Callable[[str], None]) -> None:
-    """Keep in the ledger when these texts came.
+def record_arrivals(
+    state: State,
+    arrivals: Arrivals,
+    pace: Pace,
+    warn: Callable[[str], None],
+    *,
+    around: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Keep in the ledger when these texts came; `around` is entered under the lock, before the ledger is opened.
 
     Raises:
         MemttlError: it cannot be written.
     """
-    with _ledger(state, pace, warn) as ledger, ledger.transaction(write=True):
+    with _ledger(state, pace, warn, around) as ledger, ledger.transaction(write=True):
         ledger.meet(arrivals)
 
 

@@ -22,13 +22,17 @@ from memttl.files.state import State, mark_ledger, refusal, refuse_another_folde
 
 if TYPE_CHECKING:  # SQLite is imported where there is a ledger
     from memttl.core.known import Knower, Setting
-    from memttl.core.sightings import Births
+    from memttl.core.sightings import Births, Sightings
     from memttl.files.ledger import Ledger
     from memttl.files.rebuild import Rebuilt
 
 
 def _nothing_known(_entity: str, _text: str) -> Known:
     return NOTHING_KNOWN
+
+
+def _no_sightings(_entity: str) -> Sightings:
+    return {}
 
 
 class Knowledge:
@@ -58,6 +62,13 @@ class Knowledge:
         """Read one state of the ledger throughout."""
         return self._ledger.transaction(write=False) if self._ledger else nullcontext()
 
+    def kept(self) -> Knower:
+        """Give what answers the same once this is closed: all is read now."""
+        from memttl.core.known import Knower
+
+        sightings_of = self._ledger.all_sightings() if self._ledger else _no_sightings
+        return Knower(sightings_of, self.settings, self.entity_pins, self._ledger.all_days() if self._ledger else None)
+
     def known_with(self, births: Births, stamp: datetime) -> KnownOf:
         """Answer as the ledger will once these earlier births are recorded at `stamp`."""
         return self._knower(births, int(stamp.timestamp())).known_of
@@ -78,7 +89,7 @@ class Knowledge:
 
     def _knower(self, births: Births, stamp: int) -> Knower:
         from memttl.core.known import Knower
-        from memttl.core.sightings import Sightings, after_naming, seconds_of
+        from memttl.core.sightings import after_naming, seconds_of
 
         ledger = self._ledger
 
@@ -135,8 +146,10 @@ def _baseline_of(ledger: Ledger, state: State) -> datetime | None:
 
 
 @contextmanager
-def knowledge_of(state: State, *, must_know: bool) -> Iterator[Knowledge]:
+def knowledge_of(state: State, *, must_know: bool, patience_s: float | None = None) -> Iterator[Knowledge]:
     """Read what is known; nothing is written. `must_know`: what is lost for good is an error, not a warning.
+
+    `patience_s` is how long to wait for another program that writes the ledger (None: as long as every command).
 
     Raises:
         LedgerLost: the ledger is lost and cannot be rebuilt (with `must_know`).
@@ -156,17 +169,17 @@ def knowledge_of(state: State, *, must_know: bool) -> Iterator[Knowledge]:
         yield Knowledge(state)
         return
     with ExitStack() as stack:
-        yield _known(state, stack, must_know=must_know)
+        yield _known(state, stack, must_know=must_know, patience_s=patience_s)
 
 
-def _known(state: State, stack: ExitStack, *, must_know: bool) -> Knowledge:
-    ledger, damage = _opened(state, stack)
+def _known(state: State, stack: ExitStack, *, must_know: bool, patience_s: float | None) -> Knowledge:
+    ledger, damage = _opened(state, stack, patience_s)
     if ledger is not None:
         return Knowledge(state, ledger)
     found, lost = _told_without_ledger(state, damage)
     if not damage and (found or lost):
         # a ledger is made before all that tells of one: another memttl may have made both since the first look
-        ledger, damage = _opened(state, stack)
+        ledger, damage = _opened(state, stack, patience_s)
         if ledger is not None:
             return Knowledge(state, ledger)
         if damage:
@@ -189,12 +202,13 @@ def _lies_there(folder: Path) -> bool:
     return True
 
 
-def _opened(state: State, stack: ExitStack) -> tuple[Ledger | None, str]:
+def _opened(state: State, stack: ExitStack, patience_s: float | None) -> tuple[Ledger | None, str]:
     """Open the ledger to read: None where there is none, or where it is damaged, and then also in which way."""
-    from memttl.files.ledger_open import ledger_to_read
+    from memttl.files.ledger_open import PATIENCE_S, ledger_to_read
 
     try:
-        return stack.enter_context(ledger_to_read(state.ledger)), ""
+        opened = ledger_to_read(state.ledger, patience_s=PATIENCE_S if patience_s is None else patience_s)
+        return stack.enter_context(opened), ""
     except LedgerDamaged as e:
         return None, e.message
 

@@ -57,8 +57,10 @@ def _told(e: sqlite3.Error, path: Path) -> MemttlError:
 
 
 @contextmanager
-def ledger_to_read(path: Path) -> Iterator[Ledger | None]:
+def ledger_to_read(path: Path, *, patience_s: float = PATIENCE_S) -> Iterator[Ledger | None]:
     """Open the ledger to read; None where there is none. Nothing is written, nothing is left behind.
+
+    `patience_s` is how long to wait for another program that writes it.
 
     Raises:
         MemttlError: as `ledger_errors`; a newer memttl wrote it.
@@ -69,7 +71,7 @@ def ledger_to_read(path: Path) -> Iterator[Ledger | None]:
     check_head(path)
     with folder_for_a_copy(path) if _may_be_hot(path) else _nowhere() as folder:
         with ledger_errors(path):
-            connection = _connect_to_read(path, Path(folder) if folder else None)
+            connection = _connect_to_read(path, Path(folder) if folder else None, patience_s)
         try:
             with ledger_errors(path):
                 if _is_empty(connection):
@@ -92,9 +94,9 @@ def _may_be_hot(path: Path) -> bool:
     return journal_of(path).exists()
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def _connect(path: Path, mode: str, patience_s: float = PATIENCE_S) -> sqlite3.Connection:
     uri = f"file:{quote_from_bytes(os.fsencode(path))}?mode={mode}"
-    connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE_S, isolation_level=None)
+    connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")  # it may have come with a cloned folder
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the file, and its journal
@@ -106,10 +108,10 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _connect_to_read(path: Path, folder: Path | None) -> sqlite3.Connection:
+def _connect_to_read(path: Path, folder: Path | None, patience_s: float) -> sqlite3.Connection:
     """Connect read-only; a journal that a killed run left is rolled back in a copy in `folder`, never in place."""
     try:
-        return _connect(path, "ro")
+        return _connect(path, "ro", patience_s)
     except sqlite3.OperationalError:
         if folder is None or not journal_of(path).exists():
             raise
@@ -120,7 +122,7 @@ def _connect_to_read(path: Path, folder: Path | None) -> sqlite3.Connection:
             shutil.copyfile(journal_of(path), journal_of(copy))
             shutil.copyfile(path, copy)
         except FileNotFoundError:  # somebody rolled it back meanwhile
-            return _connect(path, "ro")
+            return _connect(path, "ro", patience_s)
         except OSError as e:
             raise refusal(e, f"The ledger {path} cannot be read by way of a copy") from None
         if before == _stamps(path):

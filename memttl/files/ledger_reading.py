@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 
@@ -84,6 +84,22 @@ class LedgerReader:
     def _row(self, name: bytes) -> Row:
         found = self._do("SELECT id, lines, sightings FROM entity WHERE name = ?", (name,)).fetchone()
         return Row(found[0], found[1], unpack(unsealed(found[2], name))) if found else Row(None, b"", {})
+
+    def all_sightings(self) -> Callable[[str], Sightings]:
+        """Read all that `sightings_of` would answer, so that it can be answered once this ledger is closed."""
+        rows = dict(self._do("SELECT name, sightings FROM entity").fetchall())
+
+        def sightings_of(entity: str) -> Sightings:
+            name = as_bytes(entity)
+            return unpack(unsealed(rows[name], name)) if name in rows else {}
+
+        return sightings_of
+
+    def all_days(self) -> Callable[[str], frozenset[date]] | None:
+        """Read all that `days_of` would answer; None where no look noted any."""
+        names = [text_of_bytes(name) for (name,) in self._do("SELECT name FROM entity_days")]
+        days = {name: self.days_of(name) for name in names}
+        return (lambda entity: days.get(entity, frozenset())) if days else None
 
     def settings(self) -> list[Setting]:
         """Give all that the user set for observations, those that are gone included."""

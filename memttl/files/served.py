@@ -35,6 +35,7 @@ from memttl.files.remembered import Remembered
 from memttl.files.snapshot import identity, read_once
 from memttl.files.state import State
 from memttl.files.turns import Turns
+from memttl.files.viewing import Viewing
 from memttl.files.vigil import Vigil
 from memttl.files.writing import Options
 
@@ -60,6 +61,7 @@ class ServedFile:
 
     def __init__(self, state: State, tell: Callable[[str], None], options: Options = Options(pace=PACE)) -> None:  # noqa: B008
         self.state, self.pending = state, Pending()
+        self.viewing = Viewing(state)
         self._tell, self._told = tell, set[str]()
         self._options = options._replace(remembered=Remembered())
         self._familiar, self._vigil, self._turns = Familiar(state), Vigil(), Turns()
@@ -98,6 +100,7 @@ class ServedFile:
         self._say(edited.warnings)
         assert served is not None
         self._graph, self._wrote_at = served.graph, time.monotonic()
+        self.viewing.wrote(served.graph)
         self._note(served.answers, stamp)
         return served.answers
 
@@ -145,6 +148,7 @@ class ServedFile:
         for arrival in (a for answer in answers for a in answer.arrivals if a.is_new):
             if stamp is not None:
                 self.pending.setdefault(arrival.entity, {}).setdefault(text_key(arrival.text), stamp)
+                self.viewing.known.arrived(arrival.entity, arrival.text, stamp)
         if time.monotonic() - self._recorded_at > _RECORD_S:
             with self._quietly():
                 self.record()
@@ -159,7 +163,8 @@ class ServedFile:
         taken = {entity: dict(found) for entity, found in self.pending.items()}
         if not taken or not os.path.isfile(self.state.memory):
             return
-        record_arrivals(self.state, taken, self._options.pace, self._warn)
+        around = self.viewing.known.own_write
+        record_arrivals(self.state, taken, self._options.pace, self._warn, around=around)
         for entity, found in taken.items():
             rest = {key: at for key, at in self.pending[entity].items() if key not in found}
             if rest:

@@ -1,4 +1,7 @@
-"""Results of tools as JSON-RPC has them: structured content, the same as text, and what memttl has to say besides."""
+"""Results of tools as JSON-RPC has them: structured content, the same as text, and what memttl has to say besides.
+
+Values may hold JSON that is ready, as `orjson.Fragment`; `encoded` writes them, and half pairs of surrogates, too.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,52 @@ from typing import Any
 
 import orjson
 
+from memttl.core.js_json import as_json, escape_lone
+
+METADATA = "memttl/metadata"  # the key in `_meta` under which reads tell when observations came and expire
+
 
 def succeeded(structured: dict[str, Any], shown: object = None, notes: Sequence[str] = ()) -> dict[str, Any]:
     """Give a result; `shown` is what stands in the text (None: the structured content), `notes` in a second text."""
     text = shown if isinstance(shown, str) else _pretty(structured if shown is None else shown)
-    return {"content": [_text(text), *map(_text, notes)], "structuredContent": structured}
+    return {"content": [text_block(text), *map(text_block, notes)], "structuredContent": structured}
 
 
 def failed(text: str) -> dict[str, Any]:
     """Give the result of a call that came to nothing."""
-    return {"content": [_text(text)], "isError": True}
+    return {"content": [text_block(text)], "isError": True}
 
 
-def _text(text: str) -> dict[str, str]:
+def text_block(text: str) -> dict[str, Any]:
+    """Give a block of text."""
     return {"type": "text", "text": text}
+
+
+def raw_text(quoted: bytes) -> dict[str, Any]:
+    """Give a block of text that is a string of JSON already."""
+    return {"type": "text", "text": orjson.Fragment(quoted)}
+
+
+def encoded(value: Any) -> bytes:
+    """Write a value as JSON."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # half of a pair of surrogates, or a number of more than 64 bits
+        return _slowly(value)
+
+
+def _slowly(value: Any) -> bytes:
+    if isinstance(value, orjson.Fragment):
+        return orjson.dumps(value)
+    if isinstance(value, dict):
+        return b"{" + b",".join(as_json(k).encode() + b":" + _slowly(v) for k, v in value.items()) + b"}"
+    if isinstance(value, list):
+        return b"[" + b",".join(map(_slowly, value)) + b"]"
+    return as_json(value).encode()
 
 
 def _pretty(value: object) -> str:
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    except TypeError:  # half of a pair of surrogates
-        return json.dumps(value, indent=2)
+    except TypeError:
+        return escape_lone(json.dumps(value, indent=2, ensure_ascii=False))

@@ -20,7 +20,8 @@ from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from memttl import __version__
-from memttl.server.calls import Calls
+from memttl.errors import MemttlError
+from memttl.server.calls import Calls, told
 from memttl.server.requests import refusal
 from memttl.server.tools import TOOLS
 from memttl.server.transport import wire
@@ -93,7 +94,7 @@ class _Session:
             on_unsubscribe_resource=self._unsubscribe,
             on_subscriptions_listen=ListenHandler(self._bus),
         )
-        self.server.middleware.append(self._refuse)
+        self.server.middleware += [self._refuse, self._answer_raw]
 
     async def _refuse(self, ctx: Any, call_next: Any) -> Any:
         """Refuse what the stock server would, before the SDK checks the parameters of methods that nobody serves."""
@@ -104,12 +105,22 @@ class _Session:
             raise MCPError(code=types.INTERNAL_ERROR, message=wrong)
         return await call_next(ctx)
 
+    async def _answer_raw(self, ctx: Any, call_next: Any) -> Any:
+        """Answer a tool's call past the SDK, which would copy and check each value of a graph once more."""
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        self._session = ctx.session
+        answer = await self.calls.call(ctx.params["name"], ctx.params.get("arguments", {}))
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return answer
+        meta = {**answer.get("_meta", {}), types.SERVER_INFO_META_KEY: self.server.server_info_stamp}
+        return _for(ctx, {**answer, "_meta": meta})
+
     async def _list_tools(self, _ctx: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult.model_validate({"tools": [tool.listed() for tool in TOOLS]})
 
-    async def _call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> Any:
-        self._session = ctx.session
-        return _for(ctx, await self.calls.call(params.name, params.arguments or {}))
+    async def _call_tool(self, _ctx: Any, _params: Any) -> Any:
+        raise AssertionError("_answer_raw answers first; the SDK wants a handler to say that there are tools")
 
     async def _list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult.model_validate({"resources": [_RESOURCE]})
@@ -123,8 +134,10 @@ class _Session:
             raise MCPError(code=types.INTERNAL_ERROR, message="Invalid URL")
         if f"{scheme.lower()}:{rest}" != URI:
             raise MCPError(code=types.INVALID_PARAMS, message=f"MCP error -32602: Resource {params.uri} not found")
-        answer = await self.calls.call("read_graph", {})
-        text = answer["content"][0]["text"]
+        try:
+            text = await self.calls.reads.text()
+        except MemttlError as e:
+            raise MCPError(code=types.INTERNAL_ERROR, message=told(e)) from None
         content = {"uri": URI, "mimeType": "application/json", "text": text}
         return _for(ctx, {"contents": [content]}, ttlMs=0, cacheScope="private")
 

@@ -7,24 +7,30 @@ log and ledger.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from memttl.core.graph import read_graph
 from memttl.core.graph_edits import Answer, Edit
-from memttl.core.judge import make_judge
-from memttl.core.serving_view import View, view_of
+from memttl.core.serving_notes import serving_notes
+from memttl.core.serving_view import View
 from memttl.errors import Bug, MemttlError
 from memttl.files.archive_mark import refuse_archive
-from memttl.files.knowledge import knowledge_of
 from memttl.files.looking import Moment
 from memttl.files.served import PACE, Pending, Ruling, ServedFile
-from memttl.files.snapshot import read_once
 from memttl.files.state import State, state_of
+from memttl.files.viewing import Viewing
 from memttl.files.writing import Options
 from memttl.settings import Settings
 
 _SERVED = Options(pace=PACE)
+
+
+class Seen(NamedTuple):
+    """What a read is answered from. `notes` is what a client should be told besides, each a sentence."""
+
+    view: View
+    settings: Settings
+    notes: tuple[str, ...]
 
 
 class Serving:
@@ -39,7 +45,7 @@ class Serving:
     ) -> None:
         self.resolve, self._tell, self._options = resolve, tell, options
         self._served = self._file_of(resolve())
-        self._view: tuple[object, View] | None = None
+        self._ahead: tuple[State, Viewing] | None = None
 
     @property
     def state(self) -> State:
@@ -111,31 +117,22 @@ class Serving:
             self._tell(e.message)
             return 60.0
 
-    def view(self) -> View:
-        """Give the memory as it is now, judged.
+    def view(self) -> Seen:
+        """Give the memory as it is now, judged, and what is to be said about it.
 
         Raises:
-            MemttlError: it cannot be read.
+            MemttlError: it cannot be read, or is none of the memory server's files.
         """
-        data = read_once(self.state.memory).data if os.path.lexists(self.state.memory) else b""
-        settings = self.resolve()
-        key = data, _stamps(self.state), settings.policy, settings.now.replace(minute=0, second=0, microsecond=0)
-        if self._view is None or self._view[0] != key:
-            with knowledge_of(self.state, must_know=False) as knowledge, knowledge.steady():
-                judge = make_judge(settings.policy, settings.now, baseline=knowledge.baseline)
-                known = self._view[1].graph if self._view else None
-                self._view = key, view_of(read_graph(data, known), judge, self._served.with_pending(knowledge))
-        return self._view[1]
+        settings, served = self.resolve(), self._served
+        state = state_of(settings.memory, settings.state_elsewhere)
+        viewing = served.viewing if served.state == state else self._viewing_ahead(state)
+        pending = [(e, key, at) for e, found in list(served.pending.items()) for key, at in list(found.items())]
+        view = viewing.view(settings.policy, settings.now, pending if viewing is served.viewing else ())
+        return Seen(view, settings, tuple(serving_notes(view.graph, viewing.known.problem, settings.bad_policy)))
 
-
-def _stamps(state: State) -> tuple[object, ...]:
-    """Give what changes when somebody records something."""
-    found: list[object] = []
-    for path in (state.ledger, state.audit):
-        try:
-            about = os.stat(path)
-        except OSError:
-            found.append(None)
-        else:
-            found.append((about.st_ino, about.st_size, about.st_mtime_ns))
-    return tuple(found)
+    def _viewing_ahead(self, state: State) -> Viewing:
+        """Give the view of another file to which the link leads by now; the writing thread follows at its next turn."""
+        if self._ahead is None or self._ahead[0] != state:
+            refuse_archive(state)
+            self._ahead = state, Viewing(state)
+        return self._ahead[1]

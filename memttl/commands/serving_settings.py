@@ -1,0 +1,65 @@
+"""The settings of a memory file while it is served: a policy that changes on disk is used from the next call on.
+
+`commands/serve.py` makes one. Where the policy can be used no longer, the last good one stays; `bad_policy` says so.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from memttl.errors import BadPolicy
+from memttl.policies import policy_places
+from memttl.settings import Given, Settings, resolve
+
+Stamps = tuple[str, list[tuple[int, ...] | None]]
+
+
+class ServingSettings:
+    """Call it for the settings as they are now; any thread may."""
+
+    def __init__(self, named: str, given: Given, environ: Mapping[str, str]) -> None:
+        """Resolve them once.
+
+        Raises:
+            BadPolicy: the policy cannot be used, and there is none of before.
+        """
+        self._named, self._given, self._environ = named, given, environ
+        self._places = policy_places(named, given.policy, environ)
+        self._kept = self._stamps(), resolve(named, given, environ, datetime.now(UTC))
+
+    def __call__(self) -> Settings:
+        """Give the settings, with the clock's instant."""
+        clock, (stamps, settings) = datetime.now(UTC), self._kept
+        now_stamps = self._stamps()
+        if now_stamps != stamps:
+            settings = self._resolved(settings, clock)
+            self._kept = now_stamps, settings
+        is_told = bool(self._environ.get("MEMTTL_NOW"))
+        return settings._replace(clock=clock) if is_told else settings._replace(clock=clock, now=clock)
+
+    def _resolved(self, before: Settings, clock: datetime) -> Settings:
+        try:
+            found = resolve(self._named, self._given, self._environ, clock)
+        except BadPolicy as e:
+            return before._replace(bad_policy=e)
+        if found.memory != before.memory:  # the link that was named leads to another file by now
+            return found
+        # where the state lies is told once: another folder would begin without pins and settings
+        return found._replace(state_elsewhere=before.state_elsewhere)
+
+    def _stamps(self) -> Stamps:
+        """Give what changes when a policy is written, made or removed, or the file's own link."""
+        return os.path.realpath(self._named), [_stamp(place) for place in self._places]
+
+
+def _stamp(place: str) -> tuple[int, ...] | None:
+    try:
+        about = os.stat(place)
+    except OSError:
+        return None
+    if not stat.S_ISREG(about.st_mode):  # a pipe is read once
+        return None
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns

@@ -1,0 +1,29 @@
+"""What a read of `memttl serve` says besides the graph: lines left out; knowledge or a policy that is out of date.
+
+`workflow/serving.py` asks for each read; a client shows these sentences to its model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memttl.core.graph import Graph
+from memttl.core.oddities import BOM_WORDS, SHOWN
+from memttl.core.wording import plural
+from memttl.errors import BadPolicy
+
+
+def serving_notes(graph: Graph, problem: str, bad_policy: BadPolicy | None) -> Iterator[str]:
+    """Yield each sentence; `problem` is that on what is amiss with ledger or audit log."""
+    if graph.has_bom:
+        yield f"{BOM_WORDS[0].upper()}{BOM_WORDS[1:]}."
+    for number, why in graph.odd[:SHOWN]:
+        yield f"Line {number} of the memory file is shown in part or not at all: {why}."
+    rest = len(graph.odd) - SHOWN
+    if rest > 0:
+        yield f"So {'is' if rest == 1 else 'are'} {plural(rest, 'more line')}; `memttl doctor` looks closer."
+    if problem:
+        yield problem
+    if bad_policy is not None:
+        problems = "; ".join(bad_policy.problems[:SHOWN])
+        yield f"The policy {bad_policy.where} cannot be used ({problems}). The one of before stays in use."

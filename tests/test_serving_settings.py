@@ -1,0 +1,62 @@
+"""A policy that changes while a file is served is used from the next call on, and never one that cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memttl.commands.serving_settings import ServingSettings
+from memttl.errors import BadPolicy
+from memttl.settings import Given
+
+NOW = {"MEMTTL_NOW": "2026-06-01"}
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    (tmp_path / "memory.jsonl").write_bytes(b"")
+    return tmp_path / "memttl.toml"
+
+
+def settings(policy: Path, **environ: str) -> ServingSettings:
+    return ServingSettings(str(policy.parent / "memory.jsonl"), Given(), environ)
+
+
+def test_policy_is_read_again_only_when_it_changed(policy: Path) -> None:
+    policy.write_text('default_tier = "session"', encoding="utf-8")
+    found = settings(policy)
+    first = found().policy
+    assert (first.default_tier, found().policy is first) == ("session", True)
+    policy.write_text('default_tier = "operational"', encoding="utf-8")
+    assert found().policy.default_tier == "operational"
+    policy.unlink()
+    assert found().policy.default_tier == "permanent"
+
+
+def test_last_good_policy_stays_and_what_is_wrong_is_told(policy: Path) -> None:
+    found = settings(policy)
+    policy.write_text("default_tier = 7", encoding="utf-8")
+    told = found().bad_policy
+    assert "default_tier" in str(told)
+    assert found().policy.default_tier == "permanent"
+    policy.write_text('default_tier = "session"', encoding="utf-8")
+    assert (found().bad_policy, found().policy.default_tier) == (None, "session")
+
+
+def test_policy_that_is_bad_at_the_start_is_an_error(policy: Path) -> None:
+    policy.write_text("nope", encoding="utf-8")
+    with pytest.raises(BadPolicy):
+        settings(policy)
+
+
+def test_now_is_the_clock_unless_it_is_told(policy: Path) -> None:
+    found = settings(policy)()
+    assert found.now == found.clock
+    assert settings(policy, **NOW)().now.isoformat() == "2026-06-01T00:00:00+00:00"
+
+
+def test_state_stays_where_it_was(policy: Path) -> None:
+    found = settings(policy)
+    policy.write_text('[state]\ndir = "elsewhere"', encoding="utf-8")
+    assert found().state_elsewhere is None
