@@ -220,6 +220,8 @@ def search(
 def serve(
     file: Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="h")] = None,
     policy: Annotated[str | None, typer.Option("--policy", metavar="PATH", help="h")] = None,
+    prune_every: Annotated[str | None, typer.Option("--prune-every", metavar="HOURS", help="h")] = None,
+    log: Annotated[str | None, typer.Option("--log", metavar="FILE", help="h")] = None,
     print_config: Annotated[str | None, typer.Option("--print-config", metavar="CLIENT", help="h")] = None,
 ) -> None: ...
 

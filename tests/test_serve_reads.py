@@ -94,7 +94,7 @@ def test_client_of_the_newest_protocol_is_told_who_answers(tmp_path: Path) -> No
     )
     result = json.loads(ended.stdout)["result"]
     assert result["resultType"] == "complete"
-    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "memory-server"
+    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "memttl"
     assert result["_meta"]["memttl/metadata"][0]["name"] == "E"
 
 
@@ -163,5 +163,5 @@ def test_broken_pipe_is_no_error(tmp_path: Path) -> None:
         server.stdout.close()
         server.stdin.write(message(0, "initialize", **HELLO))
         server.stdin.flush()
-        assert server.stderr.read() == b""
+        assert server.stderr.read().splitlines() == [f"memttl serve: {path}, policy built-in".encode()]
         assert server.wait(timeout=30) == 0

@@ -13,9 +13,9 @@ from typing import get_args
 
 HIDDEN = "…"
 # options whose value is a path, an instant or a word of memttl's own; the value of any other may be somebody's text
-_PLACES = ("--file", "-f", "--policy", "--output", "-o", "--from")
+_PLACES = ("--file", "-f", "--policy", "--output", "-o", "--from", "--log")
 _INSTANTS = ("--now", "--expire-before", "--since", "--until", "--date", "--expires", "--review-by", "--created")
-_TIMES = (*_INSTANTS, "--within", "--for", "--every")
+_TIMES = (*_INSTANTS, "--within", "--for", "--every", "--prune-every")
 _WORDS = ("--format", "--expired", "--sort", "--group-by", "--source", "--top", "--write-path", "--run")
 _OPEN_OPTIONS = frozenset((*_PLACES, *_TIMES, *_WORDS))
 _RUN = re.compile(r"[0-9a-f]{1,8}")

@@ -102,6 +102,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "serve": (
         ("memttl serve --file memory.jsonl", "The memory server itself, to be named in a client's config."),
         ("memttl serve --print-config cursor --file memory.jsonl", "What to put into that config, and where."),
+        (
+            "memttl serve --prune-every 6 --log serve.log",
+            "The same, cleaning up every six hours, with a log of its own.",
+        ),
     ),
     "schedule": (
         ("memttl schedule systemd", "Print the service and the timer for a daily prune."),

@@ -1,6 +1,6 @@
-"""Where the file that MEMTTL_LOG names must not lie: in place of a memory file, or of what else is read or kept.
+"""Where the file that MEMTTL_LOG or `--log` names must not lie: in place of a memory file or what else is kept.
 
-`diagnostics.py` asks before a run, and again once the run's memory files are known.
+`diagnostics.py` asks before a run, and again once the run's memory files are known; `serve_log.py` then.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from memttl.policies import POLICY_BESIDE, own_policy
 from memttl.settings import Given, surroundings
 
 VARIABLE = "MEMTTL_LOG"
-_REFUSED = "Let MEMTTL_LOG name a file of its own."
 
 
 def refuse_place(path: str, environ: Mapping[str, str], arguments: Sequence[str]) -> None:
@@ -33,22 +32,22 @@ def refuse_place(path: str, environ: Mapping[str, str], arguments: Sequence[str]
     _refuse_name(path)
 
 
-def refuse_around(path: str, name: str, given: Given, environ: Mapping[str, str]) -> None:
-    """Refuse a log that is what memttl reads or keeps of one memory file.
+def refuse_around(path: str, name: str, given: Given, environ: Mapping[str, str], *, source: str = VARIABLE) -> None:
+    """Refuse a log, named by `source`, that is what memttl reads or keeps of one memory file.
 
     Raises:
         UsageError: it is.
     """
-    _refuse(path, *_around(name, given, environ))
+    _refuse(path, *_around(name, given, environ), source=source)
 
 
-def _refuse(path: str, files: Collection[str], folders: Collection[str]) -> None:
+def _refuse(path: str, files: Collection[str], folders: Collection[str], *, source: str = VARIABLE) -> None:
     if os.path.isdir(path):
         return  # cannot be written, which is no more than a warning
     try:
         check_target(path, _paths(files), _paths(folders))
     except UsageError as e:
-        e.message, e.hint = f"{VARIABLE}: {e.message}", _REFUSED
+        e.message, e.hint = f"{source}: {e.message}", f"Let {source} name a file of its own."
         raise
 
 

@@ -67,14 +67,17 @@ def plan_patches(
     judge: Judge,
     stamp: datetime,
     *,
+    sound: bool = True,
     progress: Progress = no_progress,
 ) -> Changes:
     """Plan changes of single observations, by entity and text, each by a patch of its own; what is gone is left out.
 
+    `sound`: a damaged line is refused, not passed over.
+
     Raises:
         Foreign, Malformed: the file is refused as a prune refuses it.
     """
-    entities = read_entities(data, sound=True, progress=progress)
+    entities = read_entities(data, sound=sound, progress=progress)
     here = _judged(entities, {entity for entity, _ in patches}, judge, before.known_of, progress)
     targets = [_Target(e, text_digest(t), t, here[e, t]) for e, t in patches if (e, t) in here]
     given = [patches[t.entity, t.text] for t in targets if t.text is not None]
@@ -135,7 +138,7 @@ def merged(changes: Changes, data: bytes, before: Before, judge: Judge, stamp: d
     now = changes._replace(observations=tuple(c for c in observations if c.after != c.before), entity_pins=pins)
     if now == changes:  # as it nearly always is: judging anew would hold the lock for seconds on a large file
         return changes
-    entities, named = read_entities(data, sound=True), {c.entity for c in now.observations}
+    entities, named = read_entities(data, sound=False), {c.entity for c in now.observations}
     was = _judged(entities, named, judge, before.known_of)
     return _with_verdicts(now, was, _judged(entities, named, judge, _known_after(before, now, stamp)))
 

@@ -74,7 +74,7 @@ def make_filters(
         refuse_unknown_tier(tier, known_tiers)
     all_types = sorted({kind for _, kind in all_heads if kind is not None})
     for kind in types:
-        if not _is_glob(kind) and not any(glob(kind).fullmatch(normalise(t)) for t in all_types):
+        if not is_glob(kind) and not any(glob(kind).fullmatch(normalise(t)) for t in all_types):
             raise UnknownEntity(
                 f"No entity is of type {kind!r}{near(kind, all_types)}; nothing was done.",
                 hint="Types compare in any case; a glob such as 'status*' matches several.",
@@ -99,7 +99,8 @@ def refuse_unknown_tier(tier: str, known_tiers: list[str]) -> None:
         )
 
 
-def _is_glob(text: str) -> bool:
+def is_glob(text: str) -> bool:
+    """Say whether a name may mean several."""
     return "*" in text or "?" in text
 
 
@@ -113,7 +114,7 @@ def match_names(wanted: str, names: frozenset[str], *, glob_may_miss: bool = Fal
         return frozenset({wanted})
     pattern = compile_glob(wanted)
     found = frozenset(n for n in names if pattern.fullmatch(n))
-    if found or (glob_may_miss and _is_glob(wanted)):
+    if found or (glob_may_miss and is_glob(wanted)):
         return found
     hint = near(wanted, sorted(names))
     raise UnknownEntity(

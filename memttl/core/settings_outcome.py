@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from memttl.core.changes import Changes
 from memttl.core.settings_list import SettingsList
 from memttl.core.wish import Command
+
+Changer = Command | Literal["serve"]  # who changes: a command, or a client of `memttl serve`
 
 
 class ChangeOutcome(NamedTuple):
@@ -18,7 +20,7 @@ class ChangeOutcome(NamedTuple):
 
     file: str
     now: datetime
-    command: Command
+    command: Changer
     changes: Changes
     dry_run: bool = False
     declined: bool = False

@@ -1,6 +1,7 @@
-"""The file that MEMTTL_LOG names: lines appended to it, each whole, and never one to a file that is no such log.
+"""The file that MEMTTL_LOG or `serve --log` names: lines appended to it, each whole, and none to what is no such log.
 
-`commands/diagnostics.py` opens it. Two processes may write to it at once: each line is one call on an `O_APPEND` file.
+`commands/diagnostics.py` and `commands/serve_log.py` open it. Two processes may write to it at once: each line
+is one call on an `O_APPEND` file.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ class LogFile:
         while rest:  # one call nearly always: of a full disk or a pipe the first may take a part
             rest = rest[os.write(self._descriptor, rest) :]
 
+    def fileno(self) -> int:
+        """Give its descriptor."""
+        return self._descriptor
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
@@ -51,8 +56,10 @@ def is_log(path: str) -> bool:
         os.close(descriptor)
 
 
-def open_log(path: str) -> LogFile:
+def open_log(path: str, *, source: str = "MEMTTL_LOG", undone: str = "this run is not logged") -> LogFile:
     """Open the log to append to it; links are followed, a new one is for its owner alone, a device is written to.
+
+    `source` names it, and `undone` says what does not happen, where it cannot be opened.
 
     Raises:
         NoPermission, CannotCreate: it cannot be written, or is another file with something in it.
@@ -62,9 +69,9 @@ def open_log(path: str) -> LogFile:
         descriptor = os.open(path, flags | getattr(os, "O_NOCTTY", 0), 0o600)
     except OSError as e:
         kind = NoPermission if e.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else CannotCreate
-        raise kind(f"MEMTTL_LOG: {path} cannot be written ({e.strerror}); this run is not logged.") from None
+        raise kind(f"{source}: {path} cannot be written ({e.strerror}); {undone}.") from None
     found = os.fstat(descriptor)
     if stat.S_ISREG(found.st_mode) and found.st_size and not is_log(path):
         os.close(descriptor)
-        raise CannotCreate(f"MEMTTL_LOG: {path} holds something else than a log of memttl; this run is not logged.")
+        raise CannotCreate(f"{source}: {path} holds something else than a log of memttl; {undone}.")
     return LogFile(descriptor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memttl.core.graph import Relation
 from memttl.core.graph_edits import (
@@ -21,12 +21,17 @@ from memttl.core.graph_edits import (
 from memttl.core.wish import Patch, patch_of
 from memttl.errors import MemttlError
 from memttl.server.answers import failed, succeeded
+from memttl.server.lifecycle_tools import LIFECYCLE_TOOLS
 from memttl.server.reads import Reads
 from memttl.server.shapes import complaints
+from memttl.server.tool import LIFE
 from memttl.server.tools import TOOLS
 from memttl.server.writer import Writer
 from memttl.settings import Settings
 from memttl.workflow.serving import Serving
+
+if TYPE_CHECKING:
+    from memttl.server.lifecycle import Lifecycle
 
 Arguments = dict[str, Any]
 _BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -38,6 +43,7 @@ class Calls:
     def __init__(self, serving: Serving, writer: Writer, changed: Callable[[], Awaitable[None]]) -> None:
         self._serving, self._writer, self._changed = serving, writer, changed
         self.reads = Reads(serving)
+        self._lifecycle: Lifecycle | None = None
 
     async def call(self, name: str, arguments: Arguments) -> dict[str, Any]:
         """Answer one call; what is wrong with it is an answer, too."""
@@ -49,15 +55,27 @@ class Calls:
             invalid = f"Input validation error: Invalid arguments for tool {name}: {wrong}"
             return failed(f"MCP error -32602: {invalid}")
         try:
-            work = getattr(self.reads, name, None) or getattr(self, f"_{name}")
-            return await work(arguments)  # type: ignore[no-any-return]
+            work = self._of_lifecycle(name) or getattr(self.reads, name, None) or getattr(self, f"_{name}")
+            return await work(arguments)
         except MemttlError as e:
             return failed(told(e))
+        except OSError as e:  # a disk that fails
+            return failed(f"{e.filename or 'The operating system'}: {e.strerror or e}.")
+
+    def _of_lifecycle(self, name: str) -> Callable[[Arguments], Awaitable[dict[str, Any]]] | None:
+        if all(tool.name != name for tool in LIFECYCLE_TOOLS):
+            return None
+        if self._lifecycle is None:
+            from memttl.server.lifecycle import Lifecycle  # here: a server starts faster without prune and undo
+
+            self._lifecycle = Lifecycle(self._serving, self._writer, self._changed)
+        return self._lifecycle.handlers[name]
 
     async def _create_entities(self, given: Arguments) -> dict[str, Any]:
-        patch = functools.partial(_patch, self._serving.resolve())
+        patch = functools.partial(_patch, self._serving.resolve(), "entities")
         entities = [
-            NewEntity(e["name"], e["entityType"], tuple(e["observations"]), patch(e)) for e in given["entities"]
+            NewEntity(e["name"], e["entityType"], tuple(e["observations"]), patch(at, e))
+            for at, e in enumerate(given["entities"])
         ]
         answer = await self._writer.submit(CreateEntities(tuple(entities)))
         await self._changed()
@@ -71,8 +89,10 @@ class Calls:
         return succeeded({"relations": made}, made)
 
     async def _add_observations(self, given: Arguments) -> dict[str, Any]:
-        patch = functools.partial(_patch, self._serving.resolve())
-        additions = [Addition(o["entityName"], tuple(o["contents"]), patch(o)) for o in given["observations"]]
+        patch = functools.partial(_patch, self._serving.resolve(), "observations")
+        additions = [
+            Addition(o["entityName"], tuple(o["contents"]), patch(at, o)) for at, o in enumerate(given["observations"])
+        ]
         answer = await self._writer.submit(AddObservations(tuple(additions)))
         if answer.refusal:
             return failed(answer.refusal)
@@ -105,9 +125,10 @@ def told(error: MemttlError) -> str:
     return f"{error.message}\n{error.hint}" if error.hint else error.message
 
 
-def _patch(settings: Settings, given: Arguments) -> Patch:
-    words = {name: given.get(name) for name in ("ttl", "decay", "expires", "review_by", "pin")}
-    return patch_of(settings.policy, settings.now, **words)
+def _patch(settings: Settings, items: str, at: int, given: Arguments) -> Patch:
+    """Read what an item says of the life of its texts; `items` and `at` say which it is."""
+    life = {name: given.get(name) for name in LIFE}
+    return patch_of(settings.policy, settings.now, **life, names={name: f"{items}[{at}].{name}" for name in LIFE})
 
 
 def _entity(name: str, entity_type: str, observations: Iterable[str]) -> dict[str, Any]:

@@ -1,34 +1,37 @@
 """The MCP server itself, made with the official SDK: tools, the resource with its subscriptions, and the way down.
 
-`commands/serve.py` calls `serve`, which returns when the client closes standard input.
+`commands/serve.py` calls `serve`, which returns when the client closes standard input, or a signal says so; what came
+before that is done and answered.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
 
 import anyio
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.server import NotificationOptions
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
-from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from memttl import __version__
 from memttl.errors import MemttlError
 from memttl.server.calls import Calls, told
 from memttl.server.requests import refusal
+from memttl.server.signals import ended_by_signals
 from memttl.server.tools import TOOLS
 from memttl.server.transport import wire
 from memttl.server.writer import Writer
 from memttl.settings import Settings
 from memttl.workflow.serving import Serving
 
+Beside = Callable[[], Coroutine[Any, Any, None]]
+_PATIENCE_S = 3.0  # a client that has closed the wire soon ends what does not go by itself
 URI = "memory://knowledge-graph"
 _RESOURCE = {
     "uri": URI,
@@ -39,32 +42,57 @@ _RESOURCE = {
 }
 
 
-def serve(resolve: Callable[[], Settings]) -> None:
-    """Serve one memory file over standard input and output until the client is gone.
+class How(NamedTuple):
+    """How one file is served: `prune_every_s` seconds between two clean-ups, None for none; `say` takes log lines."""
+
+    prune_every_s: float | None
+    say: Callable[[str], None]
+
+
+def serve(resolve: Callable[[], Settings], how: How) -> None:
+    """Serve one memory file over standard input and output until the client is gone, or a signal ends it.
 
     Raises:
         MemttlError: the file cannot be served.
     """
-    anyio.run(_serve, Serving(resolve, tell=_tell))
+    anyio.run(_serve, Serving(resolve, tell=how.say), how)
 
 
-async def _serve(serving: Serving) -> None:
-    writer = Writer(serving.apply, serving.rest, tell=_tell)
+async def _serve(serving: Serving, how: How) -> None:
+    writer = Writer(serving.apply, serving.rest, tell=how.say)
     session = _Session(serving, writer)
+    stopped = anyio.Event()
+
+    def stop() -> None:
+        session.listening.close()
+        stopped.set()
+
     writer.start()
     try:
-        async with wire() as (incoming, outgoing):
-            server = session.server
-            options = server.create_initialization_options(
-                NotificationOptions(resources_changed=True, tools_changed=True)
-            )
-            await server.run(incoming, outgoing, options)
+        with ended_by_signals(stop):
+            await _serve_one(session, stopped, _cleaning(serving, writer, session, how))
     finally:
-        writer.stop()
+        if not writer.stop(within_s=_PATIENCE_S):
+            how.say("something is still being written; the next run of memttl settles it")
 
 
-def _tell(text: str) -> None:
-    print(f"memttl: {text}", file=sys.stderr, flush=True)
+async def _serve_one(session: _Session, stopped: anyio.Event, beside: Beside | None) -> None:
+    async with wire(stopped=stopped) as (incoming, outgoing), anyio.create_task_group() as tasks:
+        if beside is not None:
+            tasks.start_soon(beside)
+        options = session.server.create_initialization_options(
+            NotificationOptions(resources_changed=True, tools_changed=True)
+        )
+        await session.server.run(incoming, outgoing, options)
+        tasks.cancel_scope.cancel()
+
+
+def _cleaning(serving: Serving, writer: Writer, session: _Session, how: How) -> Beside | None:
+    if how.prune_every_s is None:
+        return None
+    from memttl.server.cleaning import clean_up  # here: most servers leave it to a timer
+
+    return functools.partial(clean_up, serving, writer, how.prune_every_s, changed=session.changed, say=how.say)
 
 
 def _for(ctx: Any, result: dict[str, Any], **further: Any) -> dict[str, Any]:
@@ -78,12 +106,12 @@ class _Session:
     """The handlers of one connection."""
 
     def __init__(self, serving: Serving, writer: Writer) -> None:
-        self.calls = Calls(serving, writer, self._changed)
-        self._subscribed: set[str] = set()
-        self._session: Any = None
-        self._bus = InMemorySubscriptionBus()  # the subscriptions of protocol 2026-07-28
+        self.calls = Calls(serving, writer, self.changed)
+        self._subscribed: dict[str, Any] = {}  # the session to be told, by URI: up to protocol 2025-11-25
+        self._bus = InMemorySubscriptionBus()  # as of protocol 2026-07-28
+        self.listening = ListenHandler(self._bus)
         self.server: Server[Any] = Server(
-            "memory-server",
+            "memttl",
             version=__version__,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -92,7 +120,7 @@ class _Session:
             on_read_resource=self._read_resource,
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=self.listening,
         )
         self.server.middleware += [self._refuse, self._answer_raw]
 
@@ -109,7 +137,6 @@ class _Session:
         """Answer a tool's call past the SDK, which would copy and check each value of a graph once more."""
         if ctx.method != "tools/call":
             return await call_next(ctx)
-        self._session = ctx.session
         answer = await self.calls.call(ctx.params["name"], ctx.params.get("arguments", {}))
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return answer
@@ -142,15 +169,16 @@ class _Session:
         return _for(ctx, {"contents": [content]}, ttlMs=0, cacheScope="private")
 
     async def _subscribe(self, ctx: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        self._session = ctx.session
-        self._subscribed.add(str(params.uri))
+        self._subscribed[str(params.uri)] = ctx.session
         return types.EmptyResult()
 
     async def _unsubscribe(self, _ctx: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._subscribed.discard(str(params.uri))
+        self._subscribed.pop(str(params.uri), None)
         return types.EmptyResult()
 
-    async def _changed(self) -> None:
-        await self._bus.publish(ResourceUpdated(URI))
-        if URI in self._subscribed and self._session is not None:
-            await self._session.send_resource_updated(URI)
+    async def changed(self) -> None:
+        """Tell the client that the graph is another one, if it wants to know."""
+        session = self._subscribed.get(URI)
+        if session is not None:
+            await session.send_resource_updated(URI)
+        await self._bus.publish(ResourceUpdated(uri=URI))

@@ -6,9 +6,9 @@ answers them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from memttl.server.shapes import Fields, Items, Scalar, whole_schema
+from memttl.server.lifecycle_tools import LIFECYCLE_TOOLS
+from memttl.server.shapes import Fields, Items, Scalar
+from memttl.server.tool import ADDS, DELETES, LIFE, READS, Tool
 
 _NAME = Scalar(("string",), "The name of the entity")
 _TYPE = Scalar(("string",), "The type of the entity")
@@ -22,13 +22,6 @@ _RELATION = Fields(
         "relationType": Scalar(("string",), "The type of the relation"),
     }
 )
-_LIFE = {
-    "ttl": Scalar(("number", "string"), "How long to keep it: a number of days, or a duration such as 90d or never"),
-    "decay": Scalar(("string",), "The tier of the policy that it decays by, instead of the one its text names"),
-    "expires": Scalar(("string",), "The day or instant on which it expires (ISO 8601), or never"),
-    "review_by": Scalar(("string",), "The day by which it is to be reviewed (ISO 8601)"),
-    "pin": Scalar(("boolean",), "Keep it whatever the policy says"),
-}
 _READING = {
     "exclude_expired": Scalar(("boolean",), "Leave out observations that have expired", default=True),
     "expire_before": Scalar(("string",), "Only observations that expire before this day or instant (ISO 8601)"),
@@ -38,45 +31,6 @@ _GRAPH = Fields({"entities": Items(_ENTITY), "relations": Items(_RELATION)})
 _DONE = Fields({"success": Scalar(("boolean",)), "message": _TEXT})
 
 
-class Hints(NamedTuple):
-    """What a client may expect of a tool; none of them reaches beyond this machine."""
-
-    read_only: bool = False
-    destructive: bool = False
-    idempotent: bool = False
-
-
-READS, ADDS, DELETES = Hints(read_only=True, idempotent=True), Hints(), Hints(destructive=True, idempotent=True)
-
-
-class Tool(NamedTuple):
-    """One tool. `gives` is None where the answer has no fixed shape."""
-
-    name: str
-    title: str
-    description: str
-    hints: Hints
-    takes: Fields
-    gives: Fields | None
-
-    def listed(self) -> dict[str, Any]:
-        """Give it as `tools/list` does."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": whole_schema(self.takes),
-            "annotations": {
-                "readOnlyHint": self.hints.read_only,
-                "destructiveHint": self.hints.destructive,
-                "idempotentHint": self.hints.idempotent,
-                "openWorldHint": False,
-            },
-            "execution": {"taskSupport": "forbidden"},
-            **({"outputSchema": whole_schema(self.gives, closed=True)} if self.gives else {}),
-        }
-
-
 TOOLS = (
     Tool(
         "create_entities",
@@ -84,7 +38,7 @@ TOOLS = (
         "Make new entities in the knowledge graph; one whose name is there already is passed over. ttl, decay, "
         "expires, review_by and pin hold for all observations given with the entity.",
         ADDS,
-        Fields({"entities": Items(Fields(_ENTITY.needed, _LIFE))}),
+        Fields({"entities": Items(Fields(_ENTITY.needed, LIFE))}),
         Fields({"entities": Items(_ENTITY)}),
     ),
     Tool(
@@ -110,7 +64,7 @@ TOOLS = (
                             "entityName": Scalar(("string",), "The name of the entity to add the observations to"),
                             "contents": Items(_TEXT, "An array of observation contents to add"),
                         },
-                        _LIFE,
+                        LIFE,
                     )
                 )
             }
@@ -184,4 +138,5 @@ TOOLS = (
         Fields({"names": Items(_TEXT, "An array of entity names to retrieve")}, _READING),
         _GRAPH,
     ),
+    *LIFECYCLE_TOOLS,
 )

@@ -27,16 +27,20 @@ from memttl.errors import UsageError
 from memttl.server.answers import encoded
 
 _PIECE = 1 << 20
+_PATIENCE_S = 3.0  # a client that has closed the wire soon ends what does not go by itself
 Send = Callable[[SessionMessage | Exception], Coroutine[Any, Any, None]]
 _NEVER_ANSWERED = "subscriptions/listen"  # it lasts as long as the connection
 
 
 @asynccontextmanager
-async def wire(ends: tuple[int, int] | None = None) -> AsyncIterator[tuple[Any, Any]]:
+async def wire(
+    ends: tuple[int, int] | None = None, *, stopped: anyio.Event | None = None
+) -> AsyncIterator[tuple[Any, Any]]:
     """Open the wire; give the SDK's two streams, what comes and what goes.
 
-    The first ends where standard input does, once all that was asked is answered. Where nobody reads the answers any
-    more, the body is cancelled. `ends` are descriptors to read and write in place of the standard ones.
+    The first ends where standard input does, or once `stopped` is set, after all that was asked is answered, for which
+    it waits a few seconds. Where nobody reads the answers any more, the body is cancelled. `ends` are descriptors to
+    read and write in place of the standard ones.
 
     Raises:
         UsageError: the process has no standard input or output.
@@ -47,8 +51,16 @@ async def wire(ends: tuple[int, int] | None = None) -> AsyncIterator[tuple[Any, 
     asked = _Asked()
 
     async def end() -> None:
-        await asked.all_answered()
+        with anyio.move_on_after(_PATIENCE_S):
+            await asked.all_answered()
         await incoming.aclose()
+
+    watching = anyio.CancelScope()
+
+    async def end_when(stopped: anyio.Event) -> None:
+        with watching:
+            await stopped.wait()
+            await end()
 
     async def write() -> None:
         async with outgoing:
@@ -66,7 +78,10 @@ async def wire(ends: tuple[int, int] | None = None) -> AsyncIterator[tuple[Any, 
     _read_on(source, send, end)
     async with anyio.create_task_group() as tasks, incoming:
         tasks.start_soon(write)
+        if stopped is not None:
+            tasks.start_soon(end_when, stopped)
         yield read_stream, write_stream
+        watching.cancel()
         await write_stream.aclose()
 
 

@@ -41,16 +41,17 @@ class Writer:
     ) -> None:
         self._apply, self._rest, self._tell = apply, rest, tell
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="memttl-writer")
+        self._thread = threading.Thread(target=self._run, name="memttl-writer", daemon=True)
 
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Finish what waits, and end the thread."""
+    def stop(self, *, within_s: float | None = None) -> bool:
+        """Finish what waits, and end the thread; give False where that takes longer, and it is left to itself."""
         self._jobs.put(None)
-        self._thread.join()
+        self._thread.join(within_s)
+        return not self._thread.is_alive()
 
     async def submit(self, edit: Edit) -> Answer:
         """Have an edit written; give its answer once it is durable.

@@ -42,10 +42,12 @@ if TYPE_CHECKING:
 class Request(NamedTuple):
     """What the user asked of an undo: `run` None means the last that removed something and is not undone.
 
-    `entities` and `tiers` narrow it; `pace` is for tests.
+    `commands` are those whose runs may be meant then, all if empty. `entities` and `tiers` narrow what is undone;
+    `pace` is for tests.
     """
 
     run: str | None = None
+    commands: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     tiers: tuple[str, ...] = ()
     pin: bool = True
@@ -134,7 +136,7 @@ def _planned(state: State, request: Request, data: bytes) -> tuple[PastRun | Non
     refusal: UsageError | None = None
     for run in reversed(runs):
         # what a recover brought in another program had removed on purpose: that comes back by its name alone
-        if not run.removed or run.undone_by:
+        if not run.removed or run.undone_by or (request.commands and run.command not in request.commands):
             continue
         if run.command in ("recover", "move"):
             warnings.append(f"`memttl undo {run.run}` puts back what another program had removed")
