@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from process import FIXTURES
 from server import Server, ServerError
-from support import entity, relation
+from support import NOW, entity, judge_of, relation
+from viewing import graph_of
 
 from memttl.core.graph import Graph, Relation, read_graph
 from memttl.core.graph_edits import (
@@ -28,7 +29,7 @@ from memttl.core.graph_edits import (
     NewEntity,
     apply_edits,
 )
-from memttl.core.graph_reads import View, open_nodes, search, whole
+from memttl.core.serving_view import Reading, View, view_of
 
 pytestmark = pytest.mark.server
 
@@ -106,13 +107,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, P
         yield running, path
 
 
-def document(view: View) -> dict[str, Any]:
-    """A view as the server gives it."""
-    entities = [entity for _, entity in view.entities]
-    return {
-        "entities": [{"name": e.name, "entityType": e.entity_type, "observations": [*e.texts]} for e in entities],
-        "relations": [{"from": r.start, "to": r.end, "relationType": r.relation_type} for r in view.relations],
-    }
+def view(graph: Graph) -> View:
+    """What reads show of a graph where nothing has expired."""
+    return view_of(graph, judge_of(), None)
 
 
 def told(edit: Edit, answer: Answer) -> Any:
@@ -124,7 +121,7 @@ def told(edit: Edit, answer: Answer) -> Any:
             made = answer.entities
             return [{"name": e.name, "entityType": e.entity_type, "observations": [*e.observations]} for e in made]
         case CreateRelations():
-            return document(View((), answer.relations))["relations"]
+            return [{"from": r.start, "to": r.end, "relationType": r.relation_type} for r in answer.relations]
         case AddObservations():
             return [{"entityName": name, "addedObservations": [*texts]} for name, texts in answer.added]
     return None
@@ -156,10 +153,11 @@ def test_calls_do_to_a_graph_what_the_server_does_to_its_file(server: tuple[Serv
 
 
 def check_reads(running: Server, graph: Graph, chance: Chance) -> None:
-    assert document(whole(graph)) == running.call("read_graph")
+    shown, reading = view(graph), Reading()
+    assert graph_of(shown.read(reading, NOW)) == running.call("read_graph")
     query, names = chance.choice(QUERIES), chance.some(NAMES)
-    assert document(search(graph, query)) == running.call("search_nodes", query=query), ascii(query)
-    assert document(open_nodes(graph, names)) == running.call("open_nodes", names=names), ascii(names)
+    assert graph_of(shown.search(query, reading, NOW)) == running.call("search_nodes", query=query), ascii(query)
+    assert graph_of(shown.open(names, reading, NOW)) == running.call("open_nodes", names=names), ascii(names)
 
 
 def test_the_file_that_edits_make_is_the_servers_own_graph(server: tuple[Server, Path]) -> None:
@@ -167,7 +165,7 @@ def test_the_file_that_edits_make_is_the_servers_own_graph(server: tuple[Server,
     chance = Chance(88)
     result = apply_edits(read_graph(START), [chance.edit()[2] for _ in range(CALLS)])
     path.write_bytes(result.graph.data)
-    assert running.call("read_graph") == document(whole(result.graph))
+    assert running.call("read_graph") == graph_of(view(result.graph).read(Reading(), NOW))
 
 
 # where the server gives up at the whole of a file, we go on without a line

@@ -1,6 +1,6 @@
 """The bytes of a memory file into the graph that `memttl serve` shows and changes: what the memory server would see.
 
-`graph_edits.py` changes one, `graph_reads.py` searches one, `serving_view.py` judges one. Where the memory
+`graph_edits.py` changes one, `serving_view.py` judges one. Where the memory
 server gives up, at a damaged line or an entity without a list of observations, this goes on without it and says so.
 """
 
@@ -60,15 +60,10 @@ class Row(NamedTuple):
 
 
 class Graph:
-    """A memory file as rows; `entities` and `relations` are those with something to show, in order.
+    """A memory file as rows; `entities` and `relations` are those with something to show, in order."""
 
-    `known` is a version of the same file, of which much may be the same.
-    """
-
-    def __init__(self, data: bytes, rows: tuple[Row, ...], known: Graph | None = None) -> None:
+    def __init__(self, data: bytes, rows: tuple[Row, ...]) -> None:
         self.data, self.rows = data, rows
-        # by the entity's id, which is its own as long as it is held here
-        self._lowered: dict[int, tuple[Entity, str]] = known._lowered if known is not None else {}
 
     @property
     def has_bom(self) -> bool:
@@ -105,13 +100,6 @@ class Graph:
         """The places of the rows of the relations at whose ends each name stands; twice where it is at both."""
         return _places((name, at) for at, row in enumerate(self.rows) if row.entity is None for name in row.ends)
 
-    @cached_property
-    def lowered(self) -> tuple[str, ...]:
-        """Name, type and texts of each of `entities` in lower case, joined: what is not in it cannot match."""
-        found = [self._lowered.get(id(entity)) or (entity, _lower(entity)) for _, entity in self.entities]
-        self._lowered = {id(entity): (entity, text) for entity, text in found}
-        return tuple(text for _, text in found)
-
 
 def read_graph(data: bytes, known: Graph | None = None) -> Graph:
     """Read the bytes of a memory file; lines that `known` has too are not parsed again."""
@@ -128,7 +116,7 @@ def read_graph(data: bytes, known: Graph | None = None) -> Graph:
     cache = {row.line.raw: row for row in known.rows[before : len(known.rows) - after]}
     changed = enumerate(_split(new[start:stop]), start=before + 1)
     middle = tuple(cache.get(raw) or row_of(raw, number) for number, raw in changed)
-    return Graph(data, known.rows[:before] + middle + known.rows[len(known.rows) - after :], known)
+    return Graph(data, known.rows[:before] + middle + known.rows[len(known.rows) - after :])
 
 
 def lines_of(data: bytes) -> list[bytes]:
@@ -180,13 +168,6 @@ def _relation_row(line: Line, record: dict[str, Any]) -> Row:
     if isinstance(start, str) and isinstance(end, str) and isinstance(kind, str):
         return Row(line, relation=Relation(start, end, kind))
     return Row(line, odd="a relation without texts for its ends and its type")
-
-
-def _lower(entity: Entity) -> str:
-    parts = [text for text in (entity.name, entity.entity_type, *entity.texts) if text]
-    text = "\n".join(parts)
-    # one letter beyond ASCII makes Python lower the whole text letter by letter
-    return text.lower() if text.isascii() else "\n".join(map(str.lower, parts))
 
 
 def _places(pairs: Iterable[tuple[K, int]]) -> dict[K, list[int]]:

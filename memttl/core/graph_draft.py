@@ -134,7 +134,7 @@ class Draft:
         rows = tuple(self._rows())
         end = b"\n" if rows and self._graph.data.endswith(b"\n") else b""
         text = b"\n".join(row.line.raw for row in rows)
-        return Graph((BOM if self._graph.has_bom else b"") + text + end, rows, self._graph), taken
+        return Graph((BOM if self._graph.has_bom else b"") + text + end, rows), taken
 
     def _list(self, at: int) -> _List:
         if at not in self._lists:

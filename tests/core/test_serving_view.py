@@ -56,8 +56,35 @@ def test_search_looks_at_each_of_name_type_and_texts(query: str, names: str) -> 
     assert "".join(shown(view(*LINES).search(query, DEFAULT, NOW))) == names
 
 
-def test_search_finds_half_of_an_emoji_in_the_whole() -> None:
-    assert shown(view(entity(["a 😀"])).search("\ud83d", DEFAULT, NOW)) == {"E": ["a 😀"]}
+# in what text, which query, and whether it is found
+CASES = [
+    ("İ", "i", True), ("İ", "i\u0307", True), ("İ", "İ", True), ("I", "ı", False), ("ı", "I", False),
+    ("ß", "SS", False), ("ẞ", "ß", True), ("STRASSE", "straße", False), ("ΟΔΟΣ", "ς", True), ("ΟΔΟΣ", "σ", False),
+    ("Σ", "σ", True), ("ΑΣ Β", "ας", True), ("\u212a", "K", True), ("ﬁ", "fi", False), ("caf\u00e9", "e\u0301", False),
+    ("🙂", "\ud83d", True), ("🙂 a", "\ude42 A", True), ("🙂", "\ude41", False), ("\ud83d", "\ud83d", True),
+    ("a\nb", "A\nB", True), ("a\x00b", "\x00", True), ("a\u2028B", "\u2028b", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "query", "is_found"), CASES)
+def test_search_folds_case_as_javascript_does(text: str, query: str, is_found: bool) -> None:
+    found = view(entity(["x", text, "y"], name="N", kind="n")).search(query, DEFAULT, NOW)
+    assert bool(shown(found)) == is_found
+
+
+@pytest.mark.parametrize(
+    ("names", "ends"),
+    [(["A"], ["AB"]), (["B"], ["AB"]), (["C", "B"], ["AB", "CNowhere"]), (["Nowhere"], []), ([], [])],
+)
+def test_relation_is_shown_where_an_entity_at_either_end_is(names: list[str], ends: list[str]) -> None:
+    found = graph_of(view(*LINES).open(names, DEFAULT, NOW))["relations"]
+    assert [relation["from"] + relation["to"] for relation in found] == ends
+
+
+def test_text_of_an_object_is_searched_and_what_has_none_finds_nothing() -> None:
+    found = view(entity([7, {"text": "seven"}, None]), entity(None, name="F"))
+    queries = {query: [*shown(found.search(query, DEFAULT, NOW))] for query in ("seven", "null", "7", "f")}
+    assert queries == {"seven": ["E"], "null": [], "7": [], "f": ["F"]}
 
 
 def test_relations_come_with_either_of_their_ends() -> None:
