@@ -1,7 +1,7 @@
 """What the kernel says of mounts: the type of the file system that a descriptor lies on, and single files mounted.
 
-Called by `ladder.py`. os.statvfs has no type, so it is looked up by mount id (proc(5)). Elsewhere than on Linux all is
-unknown.
+Called by `writing.py` and `checkup.py`. os.statvfs has no type, so it is looked up by mount id (proc(5)). Elsewhere
+than on Linux all is unknown.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from memttl.errors import NoPermission
+
+if TYPE_CHECKING:
+    from memttl.files.remembered import Remembered
 
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 
@@ -23,6 +28,30 @@ class Mount(NamedTuple):
     root: str
     point: str
     fs_type: str
+
+
+def fs_type_of(memory: Path, folder: int | None, remembered: Remembered | None = None) -> str | None:
+    """Give the type of the file system of a memory file, whose folder is open as `folder`; None where nobody knows.
+
+    Raises:
+        NoPermission: the file is mounted by itself.
+    """
+    if folder is None:
+        return None
+    about = os.fstat(folder)
+    known = remembered.fs_type(about) if remembered else None
+    if known is not None:
+        return known[0]
+    mount = mount_of(folder)
+    alone = mounted_alone(str(memory), mount) if mount else None
+    if alone is not None:
+        raise NoPermission(
+            f"{memory} is mounted by itself at {alone}, where a swap would leave the old file; nothing was done.",
+            hint="Mount its folder instead of the file.",
+        )
+    if remembered is not None:
+        remembered.note_mounts(about, mount.fs_type if mount else None)
+    return mount.fs_type if mount else None
 
 
 def parse_mounts(text: str) -> list[Mount]:

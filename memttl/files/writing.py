@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memttl import trace
-from memttl.errors import MemttlError, NoPermission, TryAgain
+from memttl.errors import MemttlError, TryAgain
 from memttl.files import audit
 from memttl.files.commit import Change, commit, timestamp
 from memttl.files.folder import Folder
 from memttl.files.foreign_lock import wait_for_foreign_lock
 from memttl.files.ladder import WritePath, first_rung, next_rung, quiet_words, refused
 from memttl.files.lock import locked
-from memttl.files.mounts import mount_of, mounted_alone
+from memttl.files.mounts import fs_type_of
 from memttl.files.pace import DEFAULT_PACE, Pace
 from memttl.files.remembered import Remembered
 from memttl.files.snapshot import Snapshot, identity
@@ -71,29 +71,9 @@ class Session:
         self.begun: tuple[str, object] | None = None  # the run whose `begin` has no `end` yet, and what it removes
         self.archived_in: Path | None = None  # the archive that holds what that run removes
         self._number = 0
-        self.fs_type = self._mounted_on()
+        self.fs_type = fs_type_of(state.memory, memory.fd, self.remembered)
         self.rung = first_rung(self.write_path, platform=sys.platform, fs_type=self.fs_type)
         trace.note(f"rung {self.rung.value}, file system {self.fs_type or 'unknown'}")
-
-    def _mounted_on(self) -> str | None:
-        """Give the type of the file system; raises NoPermission where the file is mounted by itself."""
-        if self.memory.fd is None:
-            return None
-        folder = os.fstat(self.memory.fd)
-        known = self.remembered.fs_type(folder) if self.remembered else None
-        if known is not None:
-            return known[0]
-        mount = mount_of(self.memory.fd)
-        alone = mounted_alone(str(self.state.memory), mount) if mount else None
-        if alone is not None:
-            raise NoPermission(
-                f"{self.state.memory} is mounted by itself at {alone}, where a swap would leave the old file; nothing "
-                "was done.",
-                hint="Mount its folder instead of the file.",
-            )
-        if self.remembered is not None:
-            self.remembered.note_mounts(folder, mount.fs_type if mount else None)
-        return mount.fs_type if mount else None
 
     def digest(self, data: bytes) -> str:
         """Give the digest of a version that stands in the names of the write path's own files."""
