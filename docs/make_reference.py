@@ -31,7 +31,7 @@ ENVIRONMENT = {
     "MEMORY_FILE_PATH": "The same, as the memory server reads it: an absolute path. MEMTTL_FILE goes before it.",
     "MEMTTL_POLICY": "The policy, where no --policy is given.",
     "MEMTTL_STATE_DIR": "The folder for ledger, audit log and backups, instead of beside the memory file.",
-    "MEMTTL_NOW": "The instant to judge as of, where no --now is given.",
+    "MEMTTL_NOW": "The instant to judge as of, where no --now is given (`memttl serve` refuses it).",
     "MEMTTL_LOG": "A file to which diagnostics are added.",
     "TZ": "The time zone that `memttl init` writes into a policy, before the system's own.",
     "PYTHONPATH": "Where memttl is run from a folder: a schedule takes it over.",

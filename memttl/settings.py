@@ -37,6 +37,7 @@ class Settings(NamedTuple):
     removed, None where the policy names none; `clock` is the machine's
     instant, and `now_is_later` true when the user named one after it. `progress` is told how far long work has come.
     `bad_policy` is what is wrong with the policy, where the built-in one stands in for it (`resolve_anyway`).
+    `put_off` is what the policy says by now and a server takes up only when it is started again, each a sentence.
     """
 
     named: str
@@ -50,6 +51,7 @@ class Settings(NamedTuple):
     progress: Progress = no_progress
     archive: Path | None = None
     bad_policy: BadPolicy | None = None
+    put_off: tuple[str, ...] = ()
 
     @property
     def now_here(self) -> datetime:

@@ -53,11 +53,12 @@ def test_file_that_only_a_config_names_is_taken_and_its_entry_replaced(tmp_path:
     config = tmp_path / "home/.cursor/mcp.json"
     config.parent.mkdir(parents=True)
     args = ["-y", "@modelcontextprotocol/server-memory"]
-    server = {"command": "npx", "args": args, "env": {"MEMORY_FILE_PATH": "/srv/memory.jsonl"}}
+    server = {"command": "npx", "args": args, "env": {"MEMORY_FILE_PATH": "/srv/no/memory.jsonl"}}
     config.write_text(json.dumps({"mcpServers": {"memory": server}}), encoding="utf-8")
     ended = printed(tmp_path / "home", "--print-config", "cursor")
-    assert entry_of(ended)["args"][-2:] == ["--file", "/srv/memory.jsonl"]
-    assert 'in place of what "memory" is there' in ended.stderr
+    assert entry_of(ended)["args"][-2:] == ["--file", "/srv/no/memory.jsonl"]
+    assert 'replace the value of "memory"' in ended.stderr
+    assert "warning: the memory file is /srv/no/memory.jsonl; the folder /srv/no does not exist" in ended.stderr
 
 
 @pytest.mark.parametrize(

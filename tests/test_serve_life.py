@@ -57,7 +57,8 @@ def test_log_gets_all_that_is_said_and_the_end_of_input_ends_it_when_all_is_answ
     said = [STAMPED.sub("", line) for line in lines]
     assert said[0].startswith("memttl ")
     assert said[1] == f"memttl serve: {path}, policy built-in"
-    assert said[2].startswith("memttl serve: clean-up: removed 1 of ")
+    assert "memttl serve: 1 of 2 observations has expired and is not shown; `memttl report` lists them" in said[2:]
+    assert any(line.startswith("memttl serve: clean-up: removed 1 of ") for line in said[2:])
     assert log.stat().st_mode & 0o777 == 0o600
 
 
@@ -121,6 +122,16 @@ def test_what_cannot_start_says_so_on_stderr_alone(path: Path) -> None:
     assert "--log" in ended.stderr
     ended = memttl("serve", "--file", path)
     assert (ended.returncode, ended.stdout) == (78, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_closed_stream_is_told_where_other_files_would_take_its_place(path: Path, closed: str) -> None:
+    command = f'exec "$0" -m memttl serve --file "$1" {closed}'
+    ended = subprocess.run(
+        ["sh", "-c", command, sys.executable, path], env=environ(), stdin=subprocess.DEVNULL, capture_output=True
+    )
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert b"speaks over standard input and output, and one of them is closed" in ended.stderr
 
 
 @pytest.mark.parametrize(

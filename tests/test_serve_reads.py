@@ -24,6 +24,16 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 NOW = "2026-06-01T12:00:00Z"
+PROGRAM = f"""import sys, datetime
+import memttl.commands.serving_settings as settings
+class Clock(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.datetime.fromisoformat("{NOW}")
+settings.datetime = Clock  # a server goes by the clock alone
+sys.argv[0] = 'memttl'
+"""
+MAIN = "from memttl.__main__ import main; main()"
 
 
 def message(number: int, method: str, **params: object) -> bytes:
@@ -39,12 +49,11 @@ def served(path: Path, *requests: bytes, code: str = "", **env: str) -> dict[int
 
     `code` runs in the server's process before it serves.
     """
-    program = f"import sys; sys.argv[0] = 'memttl'\n{code}\nfrom memttl.__main__ import main; main()"
     ended = subprocess.run(
-        [sys.executable, "-c", program, "serve", "--file", str(path)],
+        [sys.executable, "-c", f"{PROGRAM}{code}\n{MAIN}", "serve", "--file", str(path)],
         input=message(0, "initialize", **HELLO) + b"".join(requests),
         capture_output=True,
-        env=environ(MEMTTL_NOW=NOW, **env),
+        env=environ(**env),
         timeout=60,
     )
     assert ended.returncode == 0, ended.stderr
@@ -126,9 +135,8 @@ def test_file_of_another_tool_is_an_error_of_every_tool(tmp_path: Path) -> None:
 def test_what_was_added_a_moment_ago_is_as_old_as_that(tmp_path: Path) -> None:
     path = written(tmp_path / "memory.jsonl", {"E": ["a"]})
     scanned(path, "2026-05-01T00:00:00Z")
-    program = [sys.executable, "-m", "memttl", "serve", "--file", str(path)]
-    env = environ(MEMTTL_NOW=NOW)
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as server:
+    program = [sys.executable, "-c", PROGRAM + MAIN, "serve", "--file", str(path)]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ()) as server:
         assert server.stdin is not None
         assert server.stdout is not None
 

@@ -10,8 +10,6 @@ from memttl.commands.serving_settings import ServingSettings
 from memttl.errors import BadPolicy
 from memttl.settings import Given
 
-NOW = {"MEMTTL_NOW": "2026-06-01"}
-
 
 @pytest.fixture
 def policy(tmp_path: Path) -> Path:
@@ -19,8 +17,8 @@ def policy(tmp_path: Path) -> Path:
     return tmp_path / "memttl.toml"
 
 
-def settings(policy: Path, **environ: str) -> ServingSettings:
-    return ServingSettings(str(policy.parent / "memory.jsonl"), Given(), environ)
+def settings(policy: Path) -> ServingSettings:
+    return ServingSettings(str(policy.parent / "memory.jsonl"), Given(), {})
 
 
 def test_policy_is_read_again_only_when_it_changed(policy: Path) -> None:
@@ -50,13 +48,16 @@ def test_policy_that_is_bad_at_the_start_is_an_error(policy: Path) -> None:
         settings(policy)
 
 
-def test_now_is_the_clock_unless_it_is_told(policy: Path) -> None:
+def test_now_is_the_clock(policy: Path) -> None:
     found = settings(policy)()
     assert found.now == found.clock
-    assert settings(policy, **NOW)().now.isoformat() == "2026-06-01T00:00:00+00:00"
 
 
-def test_state_stays_where_it_was(policy: Path) -> None:
+def test_state_stays_where_it_was_and_another_place_is_told(policy: Path) -> None:
     found = settings(policy)
     policy.write_text('[state]\ndir = "elsewhere"', encoding="utf-8")
     assert found().state_elsewhere is None
+    (told,) = found().put_off
+    assert str(policy.parent / "elsewhere") in told
+    policy.write_text("[limits]\nmax_prune_fraction = 0.9", encoding="utf-8")
+    assert found().put_off == ()

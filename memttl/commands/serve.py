@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memttl import trace
-from memttl.commands.options import File, PolicyPath, tell, words
-from memttl.commands.printing import say
-from memttl.errors import ExitCode, UsageError
+from memttl.commands.options import PolicyPath, tell, words
+from memttl.commands.printing import can_ask, say
+from memttl.errors import BadPolicy, ExitCode, UsageError
 from memttl.report.text import visible
 
 if TYPE_CHECKING:
     from memttl.server.serve import How
     from memttl.settings import Given, Settings
 
+ServedFile = Annotated[
+    list[str] | None,
+    typer.Option("--file", "-f", metavar="PATH", help="The memory file to serve, one; it need not be there yet."),
+]
 PruneEvery = Annotated[
     str | None,
-    typer.Option("--prune-every", metavar="HOURS", help="Prune at the start and every so many hours, or 1d (off)."),
+    typer.Option(
+        "--prune-every", metavar="HOURS", help="Prune at the start, then again after so many hours (default: never)."
+    ),
 ]
 Log = Annotated[str | None, typer.Option("--log", metavar="FILE", help="Write to this file what would go to stderr.")]
 PrintConfig = Annotated[
@@ -30,7 +37,7 @@ PrintConfig = Annotated[
 
 
 def serve(
-    file: File = None,
+    file: ServedFile = None,
     policy: PolicyPath = None,
     prune_every: PruneEvery = None,
     log: Log = None,
@@ -46,6 +53,7 @@ def serve(
 
         print_piece(print_config, given, options=_options(prune_every, log))
         return ExitCode.OK
+    _refuse_surroundings(os.environ)
     run, how = _server()
     every_s = None if prune_every is None else _every(prune_every)
     name = only_one(memory_files(given, os.environ, doubt=refuse_doubt))
@@ -57,8 +65,51 @@ def serve(
     first = settings()
     _say(f"{name}, policy {first.policy.where}")
     tell(first.warnings)
+    tell(_in_the_way(name))
+    tell(_of_archive(first))
+    if can_ask():
+        _say("this speaks with an MCP client, which is to start it: `memttl serve --print-config CLIENT` shows how")
     run(settings, how(every_s, _say))
     return ExitCode.OK
+
+
+def _refuse_surroundings(environ: Mapping[str, str]) -> None:
+    """Refuse to start where no client could be served, or not by the clock."""
+    if sys.stdin is None or sys.stdout is None:  # as Python has it where the descriptor is closed
+        raise UsageError(
+            "`memttl serve` speaks over standard input and output, and one of them is closed; nothing was done.",
+            hint="An MCP client starts it: `memttl serve --print-config CLIENT` prints what to tell the client.",
+        )
+    if environ.get("MEMTTL_NOW"):
+        raise UsageError(
+            "MEMTTL_NOW is set, and a server goes by the clock: with a fixed instant it would hide what has not "
+            "expired, and give wrong births to what arrives; nothing was done.",
+            hint="Take it out of the environment in which the client starts `memttl serve`.",
+        )
+
+
+def _in_the_way(name: str) -> list[str]:
+    """Say what keeps this file from being read and written; one that is not there yet is no such thing."""
+    if os.path.isfile(name):
+        return []
+    from memttl.setup.discover import this_machine  # here: most servers find their file
+    from memttl.setup.serve_place import words_in_the_way
+
+    return list(words_in_the_way(name, this_machine(os.environ)))
+
+
+def _of_archive(settings: Settings) -> list[str]:
+    """Say of an archive that is the memory file itself what a prune would refuse with; serving needs none."""
+    if settings.archive is None:
+        return []
+    from memttl.files.archive_file import refuse_itself  # here: most policies name none
+    from memttl.files.state import state_of
+
+    try:
+        refuse_itself(settings.archive, state_of(settings.memory, settings.state_elsewhere), settings.policy)
+    except BadPolicy as e:
+        return [f"{problem}; nothing is pruned until {e.where} is corrected" for problem in e.problems]
+    return []
 
 
 def _options(prune_every: str | None, log: str | None) -> list[str]:
@@ -100,7 +151,7 @@ def _server() -> tuple[Callable[[Callable[[], Settings], How], None], type[How]]
         from memttl.setup.mcp_extra import extra_command
 
         raise UsageError(
-            f"`memttl serve` needs the extra `mcp`, which is not installed ({e.name} is missing); nothing was done.",
+            "`memttl serve` needs the extra `mcp`, which is not installed; nothing was done.",
             hint=f"Install it: {extra_command()}",
         ) from None
     return run, How

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from memttl.errors import BadPolicy
+from memttl.files.state import state_of
 from memttl.policies import policy_places
 from memttl.settings import Given, Settings, resolve
 
@@ -37,8 +38,7 @@ class ServingSettings:
         if now_stamps != stamps:
             settings = self._resolved(settings, clock)
             self._kept = now_stamps, settings
-        is_told = bool(self._environ.get("MEMTTL_NOW"))
-        return settings._replace(clock=clock) if is_told else settings._replace(clock=clock, now=clock)
+        return settings._replace(clock=clock, now=clock)
 
     def _resolved(self, before: Settings, clock: datetime) -> Settings:
         try:
@@ -47,12 +47,22 @@ class ServingSettings:
             return before._replace(bad_policy=e)
         if found.memory != before.memory:  # the link that was named leads to another file by now
             return found
-        # where the state lies is told once: another folder would begin without pins and settings
-        return found._replace(state_elsewhere=before.state_elsewhere)
+        # another folder would begin without pins and settings, so that the one of the start stays
+        return found._replace(state_elsewhere=before.state_elsewhere, put_off=_put_off(found, before))
 
     def _stamps(self) -> Stamps:
         """Give what changes when a policy is written, made or removed, or the file's own link."""
         return os.path.realpath(self._named), [_stamp(place) for place in self._places]
+
+
+def _put_off(found: Settings, before: Settings) -> tuple[str, ...]:
+    if found.state_elsewhere == before.state_elsewhere:
+        return ()
+    new, old = (state_of(s.memory, s.state_elsewhere).kept for s in (found, before))
+    return (
+        f"The policy {found.policy.where} names another state folder by now ({new}). Until memttl serve is started "
+        f"again, it uses the one of before ({old}), and memttl's commands another than it: restart the client.",
+    )
 
 
 def _stamp(place: str) -> tuple[int, ...] | None:

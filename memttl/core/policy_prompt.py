@@ -49,7 +49,8 @@ def make_prompt(policy: Policy) -> Prompt:
         *(f"  - {line}" for line in _rules(policy, claims)),
         f"- At its very end {_marks(policy, claims)}. Marks count more than all of the above.",
         f"- Without a date, {_undated(policy)}.",
-        "- Never write secrets. No fields besides the text, no header lines: use the memory tools, not the file.",
+        "- Never write secrets. No fields besides the text, no header lines: use the memory tools, not the file. Where "
+        "the tools take `ttl`, `decay`, `expires`, `review_by` or `pin`, use these in place of marks.",
         "",
         "Examples:",
         "",

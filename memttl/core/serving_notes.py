@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memttl.core.graph import Graph
 from memttl.core.oddities import BOM_WORDS, SHOWN
@@ -13,8 +13,13 @@ from memttl.core.wording import plural
 from memttl.errors import BadPolicy
 
 
-def serving_notes(graph: Graph, problem: str, bad_policy: BadPolicy | None) -> Iterator[str]:
-    """Yield each sentence; `problem` is that on what is amiss with ledger or audit log."""
+def serving_notes(
+    graph: Graph, problem: str, bad_policy: BadPolicy | None, put_off: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield each sentence.
+
+    `problem` is that on what is amiss with ledger or audit log, `put_off` those on what holds after the next start.
+    """
     if graph.has_bom:
         yield f"{BOM_WORDS[0].upper()}{BOM_WORDS[1:]}."
     for number, why in graph.odd[:SHOWN]:
@@ -27,3 +32,4 @@ def serving_notes(graph: Graph, problem: str, bad_policy: BadPolicy | None) -> I
     if bad_policy is not None:
         problems = "; ".join(bad_policy.problems[:SHOWN])
         yield f"The policy {bad_policy.where} cannot be used ({problems}). The one of before stays in use."
+    yield from put_off

@@ -151,6 +151,11 @@ class View:
         entries = [entry for entry in self.entries if entry.entity.name in wanted]
         return self._with_relations(_shown(entries, reading, now), metadata=metadata)
 
+    def expired(self, now: datetime) -> tuple[int, int]:
+        """Say how many observations have expired by then, and of how many."""
+        lives = [life for entry in self.entries for life in entry.lives]
+        return sum(life.expires_at is not None and life.expires_at <= now for life in lives), len(lives)
+
     def _with_relations(self, found: list[Shown], *, metadata: bool) -> Answer:
         """Either end is enough, so that what an entity is joined to can be discovered."""
         names = {shown.name for shown in found}

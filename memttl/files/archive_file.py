@@ -27,13 +27,22 @@ def check_archive(archive: Path, state: State, policy: Policy) -> None:
         BadPolicy: it is the memory file itself.
         CannotCreate, NoPermission, TryAgain: what stands there, and what to do.
     """
+    refuse_itself(archive, state, policy)
+    check_writable(archive, state)
+
+
+def refuse_itself(archive: Path, state: State, policy: Policy) -> None:
+    """Refuse an archive that is the memory file itself.
+
+    Raises:
+        BadPolicy: it is.
+    """
     is_itself = archive == state.memory
     with suppress(OSError):  # it need not be there
         is_itself = is_itself or archive.samefile(state.memory)
     if is_itself:
         problem = f'archive.path = "{policy.archive_path}": that is the memory file itself, {state.memory}'
         raise BadPolicy(policy.where, (problem,))
-    check_writable(archive, state)
 
 
 def check_writable(archive: Path, state: State) -> None:

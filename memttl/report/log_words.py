@@ -13,6 +13,7 @@ SIGNS = {"removed": "-", "restored": "+", "quarantined": "!", "set": "*"}
 # what a line of the log is about, by the end of its kind -> the noun for its count
 NOUNS = {"entity": "entity", "relation": "relation", "line": "line"}
 _ARCHIVE = {"archived": "archived", "taken_out": "took out", "thinned": "thinned"}
+_SAY_WHAT_THEY_SET = ("set", "pin", "unpin", "renew")
 # commands whose runs need more words than the counts of what they did
 _DID = {
     "recover": "merged an update that another program wrote during a swap",
@@ -39,7 +40,8 @@ def entry_words(entry: Entry) -> str:
     elif entry.kind == "repaired":
         words = _repaired_words(told)
     elif entry.kind == "settings":
-        words = _settings_count(entry.changes)
+        verb = "" if entry.command in _SAY_WHAT_THEY_SET else "set "
+        words = f"{verb}{_settings_count(entry.changes)}"
     else:
         assert entry.past is not None
         words = _run_words(entry.past)
@@ -67,12 +69,12 @@ def _settings_count(changes: tuple[Event, ...]) -> str:
 def _run_words(run: PastRun) -> str:
     settled = run.end.get("settled") is True
     if run.applied is None:
-        return f"killed, or at work still; planned: {_counted(run.events) or 'nothing'}"
+        return f"killed, or at work still; planned: {counted(run.events) or 'nothing'}"
     if not run.applied:
         why = "it was killed before it wrote" if settled else "nothing was written"
-        planned = "" if run.is_thinned else _counted(run.events)
+        planned = "" if run.is_thinned else counted(run.events)
         return why + (f"; planned: {planned}" if planned else "")
-    did = _summary_counts(run.begin) if run.is_thinned else _counted(run.events)
+    did = _summary_counts(run.begin) if run.is_thinned else counted(run.events)
     words = [did or _DID.get(run.command, "wrote the file"), *_sources(run.events)]
     target = run.begin.get("undoes")
     words += [f"undid {'a part of ' if run.begin.get('partial') is True else ''}{target}"] if target else []
@@ -95,7 +97,7 @@ def _sources(events: Iterable[Event]) -> list[str]:
     return [f"removed by {_and(list(named))}"] if named else []
 
 
-def _counted(events: Iterable[Event]) -> str:
+def counted(events: Iterable[Event]) -> str:
     """Count what a run took out and put in: `removed 3 observations and 1 entity`."""
     counts: dict[str, dict[str, int]] = {}
     for event in events:

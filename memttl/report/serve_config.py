@@ -23,7 +23,10 @@ def _above(printed: Any, home: str) -> Iterator[str]:
     config = short_path(printed.config, home) or f"the config of {printed.client}"
     way = " > ".join(printed.keys[:-1])
     if printed.replaces:
-        yield f'Put this into {config}, in place of what "{printed.replaces}" is there (under {way}):'
+        yield (
+            f'In {config}, replace the value of "{printed.replaces}" under {way} by what stands behind it here; leave '
+            "the rest of the file as it is:"
+        )
         return
     project = f", or {printed.project} of one project" if printed.project else ""
     if printed.is_new_file:

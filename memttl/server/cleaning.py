@@ -6,6 +6,7 @@ never stops the server.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable
 
@@ -32,14 +33,14 @@ def every_of(text: str) -> float:
     Raises:
         UsageError: it cannot be read, or is shorter than a minute.
     """
-    hint = "Give hours, such as 6 or 0.5, or a duration such as 6h or 1d."
+    hint = "Give hours, such as 6 or 0.5, or a duration such as 12h or 1d."
     try:
         seconds = float(text) * _HOUR_S
     except ValueError:
         try:
             seconds = parse_duration(text).approximate_hours() * _HOUR_S
-        except BadDuration as e:
-            raise UsageError(f"--prune-every {text!r} cannot be read: {e}; nothing was done.", hint=hint) from None
+        except BadDuration:  # whose words take a bare number for days
+            raise UsageError(f"--prune-every {text!r} cannot be read; nothing was done.", hint=hint) from None
     if not _LEAST_S <= seconds < float("inf"):
         raise UsageError(f"--prune-every {text!r} is less than a minute, or endless; nothing was done.", hint=hint)
     return seconds
@@ -83,7 +84,7 @@ def _pruned(serving: Serving, say: Callable[[str], None]) -> int:
         say(_failed(e.message))
         _keep(serving, e.exit_code, e.message)
         return 0
-    if not settings.memory.exists():
+    if not os.path.lexists(settings.memory):  # an empty memory
         return 0
     return _applied(serving, settings, say)
 

@@ -19,6 +19,7 @@ from memttl.core.durations import Duration
 from memttl.core.judge import Judge, make_judge
 from memttl.core.lifecycle_plan import Item, Planning, plan_items
 from memttl.core.outcome import PruneOutcome
+from memttl.core.past_runs import PastRun, runs_of
 from memttl.core.plan import Counts, Plan
 from memttl.core.report import Query, ReportOutcome
 from memttl.core.settings_outcome import ChangeOutcome
@@ -26,9 +27,11 @@ from memttl.core.survey import survey
 from memttl.core.undo_choice import why_nothing
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wish import Patch, patch_of
-from memttl.errors import CannotCreate, NoMemoryFile, UnknownEntity, UsageError
+from memttl.errors import CannotCreate, NoMemoryFile, UnknownEntity, UnknownRun, UsageError
+from memttl.files import audit
+from memttl.files.state import state_of
 from memttl.server.answers import succeeded
-from memttl.server.lifecycle_answers import change_answer, prune_answer, report_answer, undo_answer
+from memttl.server.lifecycle_answers import change_answer, prune_answer, report_answer, undo_answer, undoable_words
 from memttl.server.writer import Writer
 from memttl.settings import Settings
 from memttl.workflow import prune as pruning
@@ -206,10 +209,18 @@ def _patch(settings: Settings, at: str, told: Arguments) -> Patch:
 def _undone(settings: Settings, request: undoing.Request) -> UndoOutcome:
     try:
         return undoing.undo(settings, request, ask=_only_adds)
+    except UnknownRun as e:
+        raise UnknownRun(e.message, hint=undoable_words(_undoable(settings))) from None
     except NoMemoryFile:
         if not (_is_missing(settings) and request.run is None):
             raise
         return UndoOutcome(settings.named, settings.now_here, nothing=why_nothing(None), dry_run=request.dry_run)
+
+
+def _undoable(settings: Settings) -> list[PastRun]:
+    """Give the runs that an undo by a client may mean, oldest first."""
+    runs = runs_of(audit.read_events(state_of(settings.memory, settings.state_elsewhere).audit))
+    return [run for run in runs if run.command in _REMOVERS and run.removed and not run.undone_by]
 
 
 def _only_adds(outcome: UndoOutcome) -> bool:

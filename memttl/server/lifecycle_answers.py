@@ -13,16 +13,19 @@ from memttl.core.listing import ListedAs
 from memttl.core.memory import value_of
 from memttl.core.model import Verdict
 from memttl.core.outcome import PruneOutcome
+from memttl.core.past_runs import PastRun
 from memttl.core.plan import Plan
 from memttl.core.report import ReportOutcome
 from memttl.core.settings_outcome import ChangeOutcome
 from memttl.core.undo import UndoPlan
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wording import instant_text, plural, when_text
+from memttl.report.log_words import counted
 from memttl.report.prune_closing import VANISHED_HINT
 from memttl.report.text import observation_text
 
 LISTED = 100
+_RUNS = 10  # named where there is none of the name that was given
 CHARACTERS = 60_000
 Answer = dict[str, Any]
 _LIMIT_HINT = (
@@ -167,10 +170,21 @@ def _undo_words(outcome: UndoOutcome) -> str:
         return f"Nothing to undo: {outcome.nothing}."
     run = f"the run {plan.run.run} ({plan.run.command}, {plan.run.time[:16].replace('T', ' ')} UTC)"
     if plan.does_nothing:
-        return f"Nothing to put back: all of {run} is there again."
+        undone = f"; the run {plan.run.undone_by} has undone it already" if plan.run.undone_by else ""
+        return f"Nothing to put back: all of {run} is there again{undone}."
     verb = "Put back" if outcome.applied else "Would put back"
     end = "" if outcome.applied else " Nothing was written."
     return f"{verb} what {run} removed: {_back_words(plan)}.{end}"
+
+
+def undoable_words(runs: Sequence[PastRun]) -> str:
+    """Name the runs that can be undone, the newest first."""
+    if not runs:
+        return "There is no run that undo_prune could undo."
+    newest = runs[: -_RUNS - 1 : -1]
+    named = [f"{r.run} ({r.command}, {r.time[:16].replace('T', ' ')} UTC, {counted(r.events)})" for r in newest]
+    last = "Runs" if len(newest) == len(runs) else f"The last {_RUNS} runs"
+    return f"{last} that undo_prune can undo: {'; '.join(named)}."
 
 
 def _back_words(plan: UndoPlan) -> str:

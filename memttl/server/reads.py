@@ -14,7 +14,7 @@ import orjson
 
 from memttl.core.dates import DateReader, read_instant
 from memttl.core.serving_view import Answer, Reading
-from memttl.errors import UsageError
+from memttl.errors import MemttlError, UsageError
 from memttl.server.answers import METADATA, raw_text, text_block
 from memttl.settings import Settings
 from memttl.workflow.serving import Seen, Serving
@@ -63,7 +63,11 @@ class Reads:
         return _result(seen, seen.view.open(given["names"], reading, seen.settings.now, metadata=_asks(given)))
 
     def _seen(self, given: Arguments) -> tuple[Seen, Reading]:
-        seen = self._serving.view()
+        try:
+            seen = self._serving.view()
+        except MemttlError as e:  # its words are a command's, which would have changed something
+            e.message = e.message.replace("; nothing was done", "; nothing was read")
+            raise
         return seen, _reading(seen.settings, given)
 
 

@@ -126,8 +126,9 @@ class _Session:
 
     async def _refuse(self, ctx: Any, call_next: Any) -> Any:
         """Refuse what the stock server would, before the SDK checks the parameters of methods that nobody serves."""
-        is_known = ctx.method == "initialize" or self.server.get_request_handler(ctx.method) is not None
-        if not is_known and not ctx.method.startswith("notifications/"):
+        if ctx.request_id is None:  # a notification, which is never answered
+            return await call_next(ctx)
+        if ctx.method != "initialize" and self.server.get_request_handler(ctx.method) is None:
             raise MCPError(code=types.METHOD_NOT_FOUND, message="Method not found")
         if wrong := refusal(ctx.method, ctx.params):
             raise MCPError(code=types.INTERNAL_ERROR, message=wrong)
@@ -135,7 +136,7 @@ class _Session:
 
     async def _answer_raw(self, ctx: Any, call_next: Any) -> Any:
         """Answer a tool's call past the SDK, which would copy and check each value of a graph once more."""
-        if ctx.method != "tools/call":
+        if ctx.method != "tools/call" or ctx.request_id is None:
             return await call_next(ctx)
         answer = await self.calls.call(ctx.params["name"], ctx.params.get("arguments", {}))
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:

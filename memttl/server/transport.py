@@ -12,6 +12,7 @@ import os
 import select
 import sys
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import asynccontextmanager, suppress
@@ -23,7 +24,7 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from memttl.errors import UsageError
+from memttl.errors import CannotPrint
 from memttl.server.answers import encoded
 
 _PIECE = 1 << 20
@@ -43,9 +44,10 @@ async def wire(
     read and write in place of the standard ones.
 
     Raises:
-        UsageError: the process has no standard input or output.
+        CannotPrint: an answer cannot be written, though there is somebody to read it: the disk is full, say.
     """
     source, sink = ends or _own_streams()
+    failed: OSError | None = None
     incoming, read_stream = create_context_streams[SessionMessage | Exception](0)
     write_stream, outgoing = create_context_streams[SessionMessage](0)
     asked = _Asked()
@@ -63,11 +65,13 @@ async def wire(
             await end()
 
     async def write() -> None:
+        nonlocal failed
         async with outgoing:
             async for message in outgoing:
                 try:
                     await anyio.to_thread.run_sync(_put, sink, message)
-                except OSError:  # the client is gone
+                except OSError as e:
+                    failed = e
                     tasks.cancel_scope.cancel()
                 asked.answer(message)
 
@@ -83,20 +87,22 @@ async def wire(
         yield read_stream, write_stream
         watching.cancel()
         await write_stream.aclose()
+    if failed is not None and not isinstance(failed, ConnectionError):  # else the client is gone
+        raise CannotPrint(f"The client cannot be answered: standard output cannot be written ({failed.strerror}).")
 
 
 class _Asked:
     """The requests that are not answered yet, by their ids."""
 
     def __init__(self) -> None:
-        self._open: set[str] = set()
+        self._open = Counter[str]()  # two may have the same id, and 9 is "9" to the SDK
         self._changed = anyio.Event()
 
     def note(self, message: SessionMessage | Exception) -> None:
         """Note what comes: a request, or that one is cancelled, which is then never answered."""
         found = message.message if isinstance(message, SessionMessage) else None
         if isinstance(found, JSONRPCRequest) and found.method != _NEVER_ANSWERED:
-            self._open.add(str(found.id))
+            self._open[str(found.id)] += 1
         if isinstance(found, JSONRPCNotification) and found.method == "notifications/cancelled":
             self._close((found.params or {}).get("requestId"))
 
@@ -106,7 +112,7 @@ class _Asked:
             self._close(message.message.id)
 
     def _close(self, number: object) -> None:
-        self._open.discard(str(number))
+        self._open -= Counter([str(number)])
         self._changed.set()
 
     async def all_answered(self) -> None:
@@ -118,13 +124,7 @@ class _Asked:
 
 def _own_streams() -> tuple[int, int]:
     """Keep standard input and output for the wire alone; whatever else reads or prints meets nothing, or stderr."""
-    try:
-        source, sink = os.dup(0), os.dup(1)
-    except OSError:
-        raise UsageError(
-            "`memttl serve` speaks over standard input and output, and one of them is closed; nothing was done.",
-            hint="An MCP client starts it: `memttl serve --print-config` prints what to tell the client.",
-        ) from None
+    source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     try:

@@ -23,7 +23,8 @@ from memttl.setup.look import Seen, look_at
 from memttl.setup.moved import moved_away
 from memttl.setup.npm import global_folders, manifest_of, npm_cache, npx_modules, release_of, servers_in
 from memttl.setup.paths import Where, where_of
-from memttl.setup.troubles import bom_of_config, troubles_of, with_rivals
+from memttl.setup.rivals import with_rivals
+from memttl.setup.troubles import bom_of_config, troubles_of
 
 _VARIABLE = re.compile(r"\{(\w+)\}")
 

@@ -24,6 +24,7 @@ from memttl.setup.here import Here
 from memttl.setup.identity import identity
 from memttl.setup.mcp_extra import extra_command, extra_problem
 from memttl.setup.packages import MEMTTL, PACKAGES, SERVER
+from memttl.setup.serve_place import place_words
 from memttl.setup.variables import left_in
 
 WORDS = tuple(client.word for client in CLIENTS)
@@ -107,7 +108,10 @@ def config_for(
         others=tuple((p.keys[-1], str(p.config)) for p in on_it if p != chosen and not p.idle),
         project=client.project[0][0] if client.project and chosen is None and client.project[0][1] == keys[:-1] else "",
         is_new_file=not config.is_there,
-        warnings=tuple(_warnings(client, chosen, place, config, words, here)),
+        warnings=(
+            *place_words(memory, machine),
+            *_warnings(client, chosen, place, config, words, here),
+        ),
     )
 
 

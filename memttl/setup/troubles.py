@@ -1,19 +1,18 @@
 """What is amiss with a memory file that was found, and what to do about each: facts into sentences.
 
-`discover.py` calls it for each file, and once for all of them together.
+`discover.py` calls it for each file.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memttl.core.synced import synced_by
 from memttl.core.wording import plural
-from memttl.setup.found import Found, Machine, Pointer, Trouble
+from memttl.setup.found import Machine, Pointer, Trouble
 from memttl.setup.look import Seen
 from memttl.setup.paths import Where, is_before_jsonl
 from memttl.setup.variables import is_asked
@@ -54,7 +53,7 @@ def _of_place(where: Where, seen: Seen, *, named: bool, only_own: bool) -> Itera
             "Move it to a place of your own:" if seen.exists else "Let the config name a file of your own before use.",
             f"memttl move ~/memory.jsonl --file {shlex.quote(str(path))}" if seen.exists else "",
         )
-    elif not seen.exists and not seen.problem and path.is_absolute() and not os.path.exists(path.parent):
+    elif not seen.exists and not seen.problem and path.is_absolute() and not os.path.isdir(path.parent):
         yield Trouble(
             "no-folder",
             f"the folder {path.parent} does not exist, and the server makes none: it could not write anything",
@@ -261,33 +260,3 @@ def bom_of_config(config: Path, client: str) -> Trouble:
         f"the config {config} begins with a byte order mark, with which {client} may read nothing of it",
         "Save it as UTF-8 without one.",
     )
-
-
-def with_rivals(found: Iterable[Found]) -> list[Found]:
-    """Give the files, each with what is amiss between them: one user's clients that keep several memories."""
-    files = list(found)
-    using = [{p.client for p in f.pointers if p.project is None and not p.idle} for f in files]
-    memories = Counter(client for clients in using for client in clients)
-    return [
-        file._replace(troubles=(*file.troubles, *_rivals(clients, memories)))
-        for file, clients in zip(files, using, strict=True)
-    ]
-
-
-def _rivals(clients: set[str], memories: Counter[str]) -> Iterator[Trouble]:
-    """Yield what is amiss with a file that `clients` use; `memories` counts the files that each client uses."""
-    twice = sorted(client for client in clients if memories[client] > 1)
-    if twice:
-        yield Trouble(
-            "two-of-one-client",
-            f"{' and '.join(twice)} has more than one memory: what it keeps in one it does not find in the other",
-            "Keep one entry in the config, or give each a task of its own.",
-        )
-    rest = sorted(memories.keys() - clients) if clients else []
-    if rest:
-        yield Trouble(
-            "two-memories",
-            f"{' and '.join(rest)} {'has' if len(rest) == 1 else 'have'} another memory: what is kept here is not "
-            "known there",
-            "To share one, let all configs name the same file.",
-        )

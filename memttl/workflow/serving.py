@@ -7,17 +7,19 @@ log and ledger.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memttl.core.graph_edits import Answer, Edit
 from memttl.core.serving_notes import serving_notes
 from memttl.core.serving_view import View
-from memttl.errors import Bug, MemttlError
+from memttl.core.wording import plural
+from memttl.errors import AS_IT_WAS, Bug, CannotCreate, MemttlError
 from memttl.files.archive_mark import refuse_archive
 from memttl.files.looking import Moment
 from memttl.files.served import PACE, Pending, Ruling, ServedFile
-from memttl.files.state import State, state_of
+from memttl.files.state import State, refusal, state_of
 from memttl.files.viewing import Viewing
 from memttl.files.writing import Options
 from memttl.settings import Settings
@@ -46,6 +48,8 @@ class Serving:
         self.resolve, self._tell, self._options = resolve, tell, options
         self._served = self._file_of(resolve())
         self._ahead: tuple[State, Viewing] | None = None
+        self._told_once = set[str]()
+        self._has_viewed = False
 
     @property
     def state(self) -> State:
@@ -64,7 +68,7 @@ class Serving:
 
     def _ruling(self) -> Ruling:
         """Give what is judged by now; the link that was named may lead to another file by now, or be one."""
-        settings = self.resolve()
+        settings = self._settings_now()
         ruling = Ruling(settings.policy, Moment(settings.now, settings.clock))
         if state_of(settings.memory, settings.state_elsewhere) != self.state:
             self._served.rest(ruling, is_over=True)
@@ -81,6 +85,8 @@ class Serving:
             return self._served.write(edits, ruling)
         except MemttlError as e:
             return [e] * len(edits)
+        except OSError as e:  # before or after the write, which makes refusals of its own
+            return [_refused(e, self.state)] * len(edits)
         except Exception as e:
             if len(edits) > 1:
                 return [self.apply([edit])[0] for edit in edits]
@@ -123,12 +129,35 @@ class Serving:
         Raises:
             MemttlError: it cannot be read, or is none of the memory server's files.
         """
-        settings, served = self.resolve(), self._served
+        settings, served = self._settings_now(), self._served
         state = state_of(settings.memory, settings.state_elsewhere)
         viewing = served.viewing if served.state == state else self._viewing_ahead(state)
         pending = [(e, key, at) for e, found in list(served.pending.items()) for key, at in list(found.items())]
         view = viewing.view(settings.policy, settings.now, pending if viewing is served.viewing else ())
-        return Seen(view, settings, tuple(serving_notes(view.graph, viewing.known.problem, settings.bad_policy)))
+        notes = serving_notes(view.graph, viewing.known.problem, settings.bad_policy, settings.put_off)
+        self._tell_of_first(view, settings)
+        return Seen(view, settings, tuple(notes))
+
+    def _tell_of_first(self, view: View, settings: Settings) -> None:
+        """Tell, once, how much a reader does not see: whoever has just switched to memttl might look for it."""
+        if self._has_viewed:
+            return
+        self._has_viewed = True
+        expired, of = view.expired(settings.now)
+        if expired:
+            have = "has" if expired == 1 else "have"
+            self._tell(
+                f"{expired} of {plural(of, 'observation')} {have} expired and {'is' if expired == 1 else 'are'} not "
+                "shown; `memttl report` lists them"
+            )
+
+    def _settings_now(self) -> Settings:
+        settings = self.resolve()
+        for sentence in settings.put_off:
+            if sentence not in self._told_once:
+                self._told_once.add(sentence)
+                self._tell(sentence)
+        return settings
 
     def _viewing_ahead(self, state: State) -> Viewing:
         """Give the view of another file to which the link leads by now; the writing thread follows at its next turn."""
@@ -136,3 +165,10 @@ class Serving:
             refuse_archive(state)
             self._ahead = state, Viewing(state)
         return self._ahead[1]
+
+
+def _refused(e: OSError, state: State) -> MemttlError:
+    what = f"{e.filename or state.memory} cannot be read or written"
+    if e.errno == errno.ELOOP:
+        return CannotCreate(f"{what} ({e.strerror}); {AS_IT_WAS}.", hint="Look where its links lead.")
+    return refusal(e, what)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -326,3 +327,29 @@ def test_hints_are_true(tool: str, reads: bool, destroys: bool, repeats: bool) -
         "idempotentHint": repeats,
         "openWorldHint": False,
     }
+
+
+def test_run_that_is_not_there_is_answered_with_those_that_are(call: Called) -> None:
+    assert "There is no run that undo_prune could undo." in call.error("undo_prune", run="0badcafe")
+    run = call("prune", confirm=True)["run"]
+    told = call.error("undo_prune", run="0badcafe")
+    assert "The audit log knows no run '0badcafe'" in told
+    assert f"Runs that undo_prune can undo: {run} (prune, " in told
+    assert told.endswith(" UTC, removed 2 observations).")
+
+
+def test_run_that_is_undone_is_not_offered_and_says_by_which(call: Called) -> None:
+    run = call("prune", confirm=True)["run"]
+    undone = call("undo_prune", run=run)["run"]
+    for dry_run in (True, False):
+        message = call("undo_prune", run=run[:6], dry_run=dry_run)["message"]
+        assert message.endswith(f"is there again; the run {undone} has undone it already.")
+    assert run not in call.error("undo_prune", run="0badcafe")
+
+
+def test_read_that_fails_says_that_nothing_was_read(call: Called, path: Path) -> None:
+    path.write_bytes(b'{"role":"user","content":"hi"}\n' * 3)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    told = call.error("read_graph")
+    assert "nothing was done" not in told
+    assert "nothing was read" in told

@@ -100,9 +100,21 @@ def test_discover_says_that_it_is_memttl_itself(tmp_path: Path) -> None:
     assert document["found"][0]["clients"][0]["server"] == "memttl serve"
 
 
-def test_both_servers_on_one_file_are_no_trouble(tmp_path: Path) -> None:
-    found = look(tmp_path, {"memory": STOCK, "lifecycle": ["memttl", "serve", "--file", "{M}"]})
-    assert "!" not in text(found, tmp_path)
+def test_of_both_servers_in_one_config_only_one_should_be_on(tmp_path: Path) -> None:
+    servers = {"memory": STOCK, "lifecycle": ["memttl", "serve", "--file", "{M}"]}
+    (found,) = look(tmp_path, servers).found
+    assert [trouble.problem for trouble in found.troubles] == [
+        'Cursor starts 2 memory servers on it ("memory" and "lifecycle"), so that its assistant has every tool twice'
+    ]
+
+
+def test_servers_of_two_clients_on_one_file_are_no_trouble(tmp_path: Path) -> None:
+    look(tmp_path, {"memory": STOCK})
+    home = tmp_path / "home"
+    entry = {"command": "memttl", "args": ["serve", "--file", str(home / "memory.jsonl")]}
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"memory": entry}}), encoding="utf-8")
+    (found,) = discover(Machine("linux", home, home, {})).found
+    assert (len(found.pointers), found.troubles) == (2, ())
 
 
 def test_damaged_line_does_not_stop_own_server(tmp_path: Path) -> None:
@@ -114,7 +126,7 @@ def test_damaged_line_does_not_stop_own_server(tmp_path: Path) -> None:
 def test_damaged_line_stops_the_stock_server_beside_it(tmp_path: Path) -> None:
     servers = {"memory": STOCK, "lifecycle": ["memttl", "serve", "--file", "{M}"]}
     told = text(look(tmp_path, servers, GOOD + "{\n"), tmp_path)
-    assert told.count(" ! ") == 1
+    assert told.count(" ! ") == 2
     assert "the server fails at that" in told.replace("\n    ", " ")
 
 

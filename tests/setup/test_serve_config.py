@@ -25,8 +25,10 @@ from memttl.setup.found import Machine
 from memttl.setup.here import Here, this_installation
 from memttl.setup.jsonc import plain_json
 from memttl.setup.serve_config import ServeConfig, client_of, config_for
+from memttl.setup.serve_place import words_in_the_way
 
 WORDS = [client.word for client in CLIENTS]
+PIPX = ("/home/anna/.local/share/pipx/venvs/memttl/bin/python", "-P", "-m", "memttl")
 # of the fixtures of each client: the stock server on {HOME}/memory.jsonl, besides another server
 STOCK = {
     "claude-desktop": "claude-desktop-linux",
@@ -282,12 +284,44 @@ def test_extra_is_the_one_of_the_project() -> None:
     assert mcp_extra.REQUIREMENT in project["project"]["optional-dependencies"]["mcp"]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_there", "told"),
+    [
+        ("_npx/0123/memory.jsonl", True, "Move it to a place of your own: memttl move ~/memory.jsonl --file "),
+        ("_npx/0123/memory.jsonl", False, "Let the config name a file of your own before use."),
+        (
+            "no/memory.jsonl",
+            False,
+            "does not exist, and the server makes none: it could not write anything. Make it:",
+        ),
+        ("", True, "it is a folder; that is no memory file"),
+    ],
+)
+def test_place_that_is_amiss_is_warned_of(name: str, is_there: bool, told: str, tmp_path: Path) -> None:
+    memory = tmp_path / name
+    if is_there and name:
+        memory.parent.mkdir(parents=True)
+        memory.write_bytes(b"")
+    (warning,) = printed("cursor", machine_of(tmp_path / "home"), memory).warnings
+    assert f"the memory file is {memory}; " in warning
+    assert told in warning
+
+
+def test_file_that_is_not_there_yet_is_no_fault(tmp_path: Path) -> None:
+    machine = machine_of(tmp_path / "home")
+    assert printed("cursor", machine, tmp_path / "memory.jsonl").warnings == ()
+    assert list(words_in_the_way(str(tmp_path / "memory.jsonl"), machine)) == []
+
+
 def test_words_say_where_the_piece_goes(tmp_path: Path) -> None:
     machine = machine_of(tmp_path / "home")
     write(machine, {"memory": stock("/m.jsonl")})
     one = printed("cursor", machine, "/m.jsonl")
     above, below = config_words(one, home=str(machine.home))
-    assert above == ['Put this into ~/.cursor/mcp.json, in place of what "memory" is there (under mcpServers):']
+    assert above == [
+        'In ~/.cursor/mcp.json, replace the value of "memory" under mcpServers by what stands behind it here; leave '
+        "the rest of the file as it is:"
+    ]
     assert below == ["Then restart Cursor; `memttl discover` shows what it starts."]
 
 
@@ -300,7 +334,7 @@ def blocks(page: str, language: str) -> list[str]:
     ("page", "words"), [("docs/serve.md", WORDS), ("README.md", ["claude-desktop", "cursor", "vscode", "zed", "codex"])]
 )
 def test_pages_show_for_each_client_what_is_printed(page: str, words: list[str], tmp_path: Path) -> None:
-    here = here_of(program=("/home/anna/.local/bin/memttl",))
+    here = here_of(program=PIPX)
     shown = [json.loads(block) for block in blocks(page, "json") if "/home/anna/" in block]
     shown += [tomllib.loads(block) for block in blocks(page, "text") if "[mcp_servers" in block]
     pieces = [printed(word, machine_of(tmp_path / "home"), "/home/anna/memory.jsonl", here=here) for word in words]
@@ -309,7 +343,7 @@ def test_pages_show_for_each_client_what_is_printed(page: str, words: list[str],
 
 @pytest.mark.parametrize("page", ["docs/serve.md", "README.md"])
 def test_pages_show_the_command_of_claude_code(page: str, tmp_path: Path) -> None:
-    here = here_of(program=("/home/anna/.local/bin/memttl",))
+    here = here_of(program=PIPX)
     (command,) = printed("claude", machine_of(tmp_path / "home"), "/home/anna/memory.jsonl", here=here).commands
     assert f"{command}\n" in blocks(page, "sh")
 

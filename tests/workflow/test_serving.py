@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -22,10 +23,11 @@ from memttl.core.durations import parse_duration
 from memttl.core.graph_edits import Addition, AddObservations, Edit
 from memttl.core.past_runs import runs_of
 from memttl.core.wish import Patch
-from memttl.errors import Foreign, LedgerLost, Malformed, MemttlError, NoMemoryFile, NoPermission
+from memttl.errors import CannotCreate, Foreign, LedgerLost, Malformed, MemttlError, NoMemoryFile, NoPermission
 from memttl.files import audit
 from memttl.files.lock import locked
 from memttl.files.state import state_of
+from memttl.settings import Settings
 from memttl.workflow.undo import Request, undo
 
 LATER = "2026-06-03T12:00:00Z"
@@ -217,7 +219,7 @@ def test_log_tells_what_clients_did(memory: Path) -> None:
     serving.answer(drop("A"))
     told = memttl("log", "--file", str(memory)).stdout
     assert "removed 4 observations, 1 entity and 1 relation" in told.replace(" and 1 entity and", ", 1 entity and")
-    assert "1 observation" in told
+    assert "serve: set 1 observation" in told
 
 
 def test_what_is_deleted_and_added_again_in_one_write_is_no_run(memory: Path) -> None:
@@ -480,3 +482,49 @@ def test_nothing_is_left_behind_once_it_is_old(memory: Path, monkeypatch: pytest
     serving.rest()
     kept = ["audit.head", "audit.jsonl", "backups", "ledger.db", "lock"]
     assert names_in(state_folder(memory)) == kept
+
+
+def test_first_read_tells_once_how_much_is_not_shown(memory: Path) -> None:
+    written(memory, {"A": ["old [expires 2020-01-01]", "older [expires 2019-01-01]", "new"]})
+    serving = Served(memory)
+    assert serving.told == []
+    serving.view()
+    serving.view()
+    assert serving.told == ["2 of 3 observations have expired and are not shown; `memttl report` lists them"]
+
+
+def test_memory_of_which_all_is_shown_is_not_told_of(memory: Path) -> None:
+    serving = Served(memory)
+    serving.view()
+    assert serving.told == []
+
+
+def test_state_folder_that_is_another_by_now_is_told_once_and_at_each_read(memory: Path) -> None:
+    serving = Served(memory)
+    settings, sentence = serving.resolve(), "The policy names another state folder by now."
+    serving.resolve = lambda: settings._replace(put_off=(sentence,))
+    assert [serving.view().notes, serving.view().notes] == [(sentence,), (sentence,)]
+    serving.answer(add("A", "new"))
+    assert serving.told == [sentence]
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EACCES])
+def test_fault_of_the_system_is_refused_in_its_words(memory: Path, number: int) -> None:
+    serving = Served(memory)
+
+    def fail() -> Settings:
+        raise OSError(number, os.strerror(number), str(memory))
+
+    serving.resolve = fail
+    found = serving.apply([add("A", "one"), add("A", "two")])
+    assert {type(answer) for answer in found} == {NoPermission if number == errno.EACCES else CannotCreate}
+    assert f"{memory} cannot be read or written ({os.strerror(number)})" in str(found[0])
+    assert serving.told == []
+
+
+def test_link_to_itself_is_no_bug(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    (found,) = Served(loop).apply([make("A", "new")])
+    assert isinstance(found, CannotCreate)
+    assert "Look where its links lead" in found.hint
