@@ -41,6 +41,10 @@ class Called:
         """Be told of a change, as a client is."""
         self.changed += 1
 
+    def result(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The whole result of a call, whatever comes of it."""
+        return self.runner.run(self.calls.call(tool, arguments))
+
     def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The structured content of a call that succeeds, which its output schema allows."""
         import orjson

@@ -72,6 +72,12 @@ PROTOCOL_REQUESTS = [
     Request("resources/read", {"uri": "no uri"}),
     Request("resources/read", {"uri": "MEMORY://knowledge-graph"}),
     Request("resources/read", {"uri": "memory://knowledge-graph/"}),
+    *(Request("resources/read", {"uri": uri}) for uri in (
+        "memory://knowledge-graph ", "\n memory://knowledge-graph\x00", "mem\tory://knowledge-\ngraph",
+        " memory://nope ",
+        "memory://knowledge-graph\u00a0", "MEMORY://Knowledge-Graph", "memory:knowledge-graph", " no uri ",
+        "memory://\u00e4%20?x#y",
+    )),
     Request("resources/subscribe", {"uri": "memory://nope"}),
     Request("resources/subscribe", {}),
     Request("resources/unsubscribe", {"uri": "memory://nope"}),
@@ -81,6 +87,10 @@ PROTOCOL_REQUESTS = [
     Request("tools/call", {}),
     Request("tools/call", {"arguments": {}}),
     Request("tools/call", {"name": {}, "arguments": []}),
+    *(Request("tools/call", {"name": name, "arguments": {}, "task": task})
+      for name in ("read_graph", "create_entities", "nope") for task in ({}, {"ttl": 5}, {"ttl": "x"}, 5, None)),
+    Request("tools/call", {"name": 5, "task": 5}),
+    Request("tools/call", {"name": 5, "task": {"ttl": "x"}}),
     Request("no/such/method", {}),
     Request("server/discover", {}),
     Request("subscriptions/listen", {"notifications": {}}),
@@ -101,6 +111,8 @@ LINES = [
     b'{"jsonrpc":"2.0","id":11,"method":"tools/call","params":[]}', b'{"jsonrpc":"2.0","id":12,"result":{}}',
     b'{"jsonrpc":"2.0","id":-5,"method":"ping"}', b'{"jsonrpc":"2.0","method":"notifications/nope"}',
     b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}',
+    *(b'{"jsonrpc":"2.0","id":13,"method":"tools/call","params":{"name":"search_nodes","arguments":{"query":%s}}}' % n
+      for n in (b"1e400", b"-1e400", b"[1e400]", b"1e308", b"123456789012345678901234567890")),
 ]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from process import FIXTURES, ROOT, environ
 
 from memttl.cli import app
 
+WHO = {"name": "tests", "version": "0"}
 HEAVY = {"rich", "dateutil", "sqlite3", "portalocker"}
 TELL = """
 import sys
@@ -71,6 +73,47 @@ def test_run_in_a_pipe_does_not_pay_for_a_progress_bar() -> None:
 
 def test_dry_run_with_the_built_in_policy_builds_no_policy_model() -> None:
     assert "memttl.core.policy_file" not in imported_by("prune", "-n", "--file", FIXTURES / "memory/example.jsonl")
+
+
+SERVED = """
+import sys
+started = set(sys.modules)
+import mcp.server.lowlevel.server, mcp.server.subscriptions, mcp.shared.exceptions, mcp_types.version
+sdk = set(sys.modules) - started
+from memttl.__main__ import main
+sys.argv[0] = "memttl"
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print("\\n".join(set(sys.modules) - sdk), file=sys.stderr)
+"""
+
+
+def test_server_that_is_asked_for_its_tools_imports_what_the_sdk_does_and_little_more(tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    asked = [
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": WHO},
+        },
+        {"id": 2, "method": "tools/list", "params": {}},
+    ]
+    ended = subprocess.run(
+        [sys.executable, "-c", SERVED, "serve", "--file", str(tmp_path / "memory.jsonl")],
+        input="".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked),
+        env=environ(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"create_entities"' in ended.stdout
+    names = set(ended.stderr.split())
+    assert "memttl.server.serve" in names
+    packages = {name.partition(".")[0] for name in names}
+    assert not packages & {"rich", "dateutil", "portalocker", "starlette", "uvicorn", "httpx", "jsonschema"}
+    assert not names & {"memttl.server.lifecycle", "memttl.workflow.prune", "memttl.workflow.undo", "typer.rich_utils"}
 
 
 def parameters(group: Any, prefix: str = "") -> dict[str, list[tuple[object, ...]]]:

@@ -1,15 +1,18 @@
 """The short list of what `memttl serve` is meant to answer otherwise than the stock server 2026.8.31, and why.
 
-`test_serve_differential.py` holds every difference against it, and makes each row happen.
+`test_serve_differential.py` holds every difference against it, and makes each row happen. Files that are not as the
+stock server writes them have a list of their own, `wanted_files.py`.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from calls import Request, tool
-from differential import Difference
+from differential import AGED, Difference
 from serving import PROTOCOL, RESOURCE
 
 from memttl.server.tools import TOOLS
@@ -84,24 +87,77 @@ def _is_of_every_object(d: Difference) -> bool:
     return str(d.stock[0]["text"]).replace("disabled", "not found") == d.ours[0]["text"]
 
 
-def _from(*starts: str) -> Callable[[Difference], bool]:
-    return lambda d: d.start in starts
-
-
-def _asks_ours(d: Difference) -> bool:
-    """It was asked of one of our tools, or with one of our arguments."""
-    given = d.asked.params.get("arguments")
-    if not isinstance(given, dict):
+def _is_less_what_has_expired(d: Difference) -> bool:
+    """Ours is what the stock server says less the texts that have expired, which search does not look at either."""
+    if d.start != f"{AGED}every-mark" or d.where not in ("structuredContent", "content", "contents"):
         return False
-    items = [item for part in given.values() if isinstance(part, list) for item in part if isinstance(item, dict)]
-    keys = {key for one in (given, *items) for key in one}
-    return d.asked.params.get("name") in OURS or bool(keys & _ARGUMENTS)
+    query = d.asked.params.get("arguments", {}).get("query", "")
+    return bool(d.ours == _unexpired(d.stock, query))
 
 
-_ARGUMENTS = {
-    "ttl", "decay", "expires", "review_by", "pin", "exclude_expired", "expire_before", "include_metadata",
-}  # fmt: skip
+def _unexpired(said: Any, query: str) -> Any:
+    if isinstance(said, list):
+        return [{**block, "text": _unexpired(block["text"], query)} for block in said]
+    left = [{**e, "observations": [text for text in e["observations"] if text in STAY]} for e in said["entities"]]
+    found = [e for e in left if query in "\n".join([e["name"], e["entityType"], *e["observations"]]).lower()]
+    names = {e["name"] for e in found}
+    return {"entities": found, "relations": [r for r in said["relations"] if {r["from"], r["to"]} & names]}
+
+
+def _undated(value: Any) -> str:
+    """A value as JSON, without the time of day at which it was asked for."""
+    return re.sub('"until": "[^"]*"', '"until": ""', json.dumps(value, sort_keys=True))
+
+
+def _is_of_ours(d: Difference) -> bool:
+    """It was asked of one of our tools, or with one of our arguments; and the answer is the one that is meant."""
+    for asked, is_error, said in _OURS_SAY:
+        if d.asked == asked:
+            ours = {
+                "isError": is_error,
+                "structuredContent": None if is_error else said,
+                "content": [{"type": "text", "text": said}],
+                "keys": ["content", "isError" if is_error else "structuredContent"],
+            }
+            return _undated(d.ours) == _undated(ours[d.where])
+    return False
+
+
 _ADD = {"entityName": "memttl", "contents": ["Is a tool"]}
+_WRONG = "MCP error -32602: Input validation error: Invalid arguments for tool read_graph"
+_OURS_SAY: tuple[tuple[Request, bool, Any], ...] = (
+    (
+        tool("report_stale", {}),
+        False,
+        {
+            "message": "Nothing is stale among 63 observations.",
+            "until": "",
+            "stale": [],
+            "left_out": 0,
+            "counts": {"observations": 63, "expired": 0, "due": 0, "review": 0},
+            "warnings": [],
+        },
+    ),
+    (
+        tool("add_observations", {"observations": [{**_ADD, "decay": "no such tier"}]}),
+        True,
+        "observations[0].decay knows no tier 'no such tier'; nothing was done.\n"
+        "The policy's tiers are: session, operational, permanent.",
+    ),
+    (
+        tool("read_graph", {"exclude_expired": "yes"}),
+        True,
+        f"{_WRONG}: Invalid input: expected boolean, received string at exclude_expired",
+    ),
+)
+STAY = (
+    "Root certificate of the lab [expires: never]", "Trial licence of the profiler [expires 2025-02-30]",
+    "[permanent] Invoices are in integer cents (review by 2025-05-01)", "Cache headers changed (2025-01-08) (ttl: 99y)",
+    "Rotates keys by hand [tier: nosuch]", "[session] 2025-01-10: agreed to stay with the monorepo [pin]",
+    "[session] 2025-01-11: naming of queues, see ADR 7 (pinned)",
+    "[session] 2025-01-12: order of migrations matters - keep", "PR template needs fixes (review by Anna)",
+    "Presigned URLs expire in 24h", "Use the token cache (refresh before expiration)",
+)  # fmt: skip
 
 WANTED = (
     Wanted(
@@ -129,12 +185,8 @@ WANTED = (
         "our tools and arguments",
         "the stock server has no such tools, and drops arguments that it does not know",
         "example",
-        [
-            tool("report_stale", {}),
-            tool("add_observations", {"observations": [{**_ADD, "decay": "no such tier"}]}),
-            tool("read_graph", {"exclude_expired": "yes"}),
-        ],
-        _asks_ours,
+        [asked for asked, _, _ in _OURS_SAY],
+        _is_of_ours,
     ),
     Wanted(
         "what has expired",
@@ -146,7 +198,7 @@ WANTED = (
             tool("open_nodes", {"names": ["Access and certificates"]}),
             Request("resources/read", {"uri": RESOURCE}),
         ],
-        _from("aged-every-mark"),
+        _is_less_what_has_expired,
     ),
     Wanted(
         "names that JavaScript's objects have",
@@ -154,19 +206,5 @@ WANTED = (
         "example",
         [tool("toString", {}), tool("__proto__", {})],
         _is_of_every_object,
-    ),
-    Wanted(
-        "a damaged line",
-        "no tool of the stock server works beside one; ours leave it out, keep it byte for byte, and say so",
-        "truncated-tail",
-        [tool("read_graph", {}), tool("search_nodes", {"query": "a"})],
-        _from("truncated-tail"),
-    ),
-    Wanted(
-        "an observation that is no text",
-        "the stock server's own check of its answers refuses the whole graph; ours leaves it out, and says so",
-        "mixed-observation-kinds",
-        [tool("read_graph", {}), tool("open_nodes", {"names": []})],
-        _from("mixed-observation-kinds"),
     ),
 )

@@ -53,7 +53,9 @@ def serve_edits(graph: Graph, edits: Sequence[Edit], lives: Lives) -> Served:
         for arrival in answer.arrivals:
             batch.take(arrival)
     rows = _rows_of(edited.graph, {a.entity for answer in edited.answers for a in answer.arrivals})
-    answers = tuple(answer._replace(notes=tuple(batch.notes(answer.arrivals, rows))) for answer in edited.answers)
+    answers = tuple(
+        answer._replace(notes=(*answer.notes, *batch.notes(answer.arrivals, rows))) for answer in edited.answers
+    )
     return Served(edited.graph, answers, edited.deletes, batch.settings)
 
 

@@ -32,6 +32,12 @@ def runs_that_need_backups(events: Sequence[Mapping[str, Any]]) -> set[str]:
     return needed | {str(e.get("run")) for e in events if _is_removal(e) and str(e.get("run")) not in known}
 
 
+def runs_of_clients(events: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Give the runs that are what a client of `memttl serve` deleted: one run a call, so maybe many in a day."""
+    begun = (event for event in events if event.get("event") in ("begin", "summary"))
+    return {str(event.get("run")) for event in begun if event.get("command") == "serve"}
+
+
 def _is_needed(run: PastRun, broken: set[str]) -> bool:
     if run.is_thinned or run.applied is False:
         return False

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
+from memttl.core.claims import names_claimed
 from memttl.core.evidence import text_of
 from memttl.core.memory import BOM, parse_line
 from memttl.core.model import Line
@@ -84,6 +85,20 @@ class Graph:
     def odd(self) -> tuple[tuple[int, str], ...]:
         """What the graph lacks of the file: the number of each such line (from 1) and what is amiss with it."""
         return tuple((at, row.odd) for at, row in enumerate(self.rows, start=1) if row.odd)
+
+    @cached_property
+    def claims(self) -> dict[str, int]:
+        """The names of entities that lines which cannot be read evidently hold, each with the first such line's number.
+
+        The memory server may find such an entity, or will once the line is mended.
+        """
+        found: dict[str, int] = {}
+        for number, _ in self.odd:
+            row = self.rows[number - 1]
+            if row.entity is None and row.line.kind in ("malformed", "entity"):
+                for name in names_claimed(row.line.raw):
+                    found.setdefault(name, number)
+        return found
 
     @cached_property
     def places(self) -> dict[str, list[int]]:

@@ -7,13 +7,15 @@ stays: an entity comes in behind the last one, an observation at the end of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memttl.core.graph import Graph, Relation, nothing_hidden
 from memttl.core.graph import IsHidden as IsHidden
 from memttl.core.graph_draft import Draft, Taken
+from memttl.core.oddities import SHOWN
 from memttl.core.wish import Patch
+from memttl.core.wording import head_of
 
 NO_PATCH = Patch()
 
@@ -94,7 +96,8 @@ class Arrival(NamedTuple):
 class Answer(NamedTuple):
     """What came of one edit. `refusal` is why nothing did, "" where all is well; `notes` are to be told besides.
 
-    `entities`, `relations` and `added` (texts by entity, one row an addition) are what was made.
+    `entities`, `relations` and `added` (texts by entity, one row an addition) are what was made; `claimed` names the
+    entities that were passed over, since a line that cannot be read holds them.
     """
 
     refusal: str = ""
@@ -102,6 +105,7 @@ class Answer(NamedTuple):
     relations: tuple[Relation, ...] = ()
     added: tuple[tuple[str, tuple[str, ...]], ...] = ()
     arrivals: tuple[Arrival, ...] = ()
+    claimed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -119,12 +123,13 @@ def apply_edits(graph: Graph, edits: Iterable[Edit], is_hidden: IsHidden = nothi
     editor = _Editor(graph, is_hidden)
     answers = tuple(editor.apply(edit) for edit in edits)
     edited, taken = editor.draft.finish()
-    return Edited(edited, answers, bool(taken), taken)
+    told = tuple(answer._replace(notes=tuple(claim_notes(edited, answer.claimed))) for answer in answers)
+    return Edited(edited, told, bool(taken), taken)
 
 
 class _Editor:
     def __init__(self, graph: Graph, is_hidden: IsHidden) -> None:
-        self.draft, self._is_hidden = Draft(graph), is_hidden
+        self.draft, self._graph, self._is_hidden = Draft(graph), graph, is_hidden
         self._fresh: set[tuple[str, str]] = set()  # entity and text of what came or was renewed by these edits
 
     def apply(self, edit: Edit) -> Answer:
@@ -138,6 +143,7 @@ class _Editor:
             case DeleteEntities(names):
                 for name in names:
                     self.draft.take_entities(name)
+                return Answer(claimed=self._claimed(names))
             case DeleteObservations(deletions):
                 return self._delete(deletions)
             case DeleteRelations(relations):
@@ -147,12 +153,18 @@ class _Editor:
 
     def _create_entities(self, entities: Sequence[NewEntity]) -> Answer:
         # as the server does: all are compared with what was there before, so a name that comes twice is made twice
-        made = tuple(entity for entity in entities if self.draft.place(entity.name) is None)
+        new = [entity for entity in entities if self.draft.place(entity.name) is None]
+        claimed = self._claimed(entity.name for entity in new)
+        made = tuple(entity for entity in new if entity.name not in claimed)
         for entity in made:
             self.draft.add_entity(entity.name, entity.entity_type, entity.observations)
         arrivals = [Arrival(e.name, text, e.patch, is_new=True) for e in made for text in dict.fromkeys(e.observations)]
         self._note(arrivals)
-        return Answer(entities=made, arrivals=tuple(arrivals))
+        return Answer(entities=made, arrivals=tuple(arrivals), claimed=claimed)
+
+    def _claimed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Give those of these entities that a line holds which cannot be read, and which stays as it is."""
+        return tuple(dict.fromkeys(name for name in names if name in self._graph.claims))
 
     def _create_relations(self, relations: Sequence[Relation]) -> Answer:
         made = tuple(relation for relation in relations if not self.draft.has(relation))  # twice, as with entities
@@ -200,15 +212,32 @@ class _Editor:
             at = self.draft.place(deletion.entity)
             if at is not None:
                 self.draft.take_texts(at, deletion.observations)
-        return Answer()
+        names = (deletion.entity for deletion in deletions)
+        return Answer(claimed=self._claimed(name for name in names if self.draft.place(name) is None))
 
     def _refusal(self, names: Iterable[str], *, must_exist: bool) -> str:
         """Say at which of these the server would throw, which it does before it saves anything."""
         for name in names:
             at = self.draft.place(name)
+            if at is None and must_exist and name in self._graph.claims:
+                return f"Entity with name {name} stands in {_where(self._graph.claims[name])}; nothing was changed"
             if at is None and must_exist:
                 return f"Entity with name {name} not found"  # the server's own words
             if at is not None and not self.draft.entity(at).has_list:
                 where = f"line {at + 1} of the memory file"
                 return f"Entity with name {name} has no list of observations ({where}); nothing was changed"
         return ""
+
+
+def claim_notes(graph: Graph, names: Sequence[str]) -> Iterator[str]:
+    """Say of entities that edits passed over where they stand in the graph that came of it."""
+    for name in names[:SHOWN]:
+        if name in graph.claims:
+            yield f"The entity {head_of(name)} stands in {_where(graph.claims[name])}: that line stays as it is."
+    rest = len(names) - SHOWN
+    if rest > 0:
+        yield f"So {'does' if rest == 1 else 'do'} {rest} more of the entities."
+
+
+def _where(line: int) -> str:
+    return f"line {line} of the memory file, which cannot be read"

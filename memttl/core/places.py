@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from memttl.core.cut import raw_elements
 from memttl.core.digests import as_bytes
-from memttl.core.memory import line_spans, parse_line, read_lines
+from memttl.core.memory import line_spans, parse_line
 from memttl.core.model import Line
 
 Spot = tuple[int, int]  # line (from 1) and index (from 0) of an observation
@@ -50,7 +50,13 @@ def standing(data: bytes, indexes: Mapping[int, Collection[int]], lines: Collect
     named = [name_of(parse_line(data[start:end], n)) for n, start, end, _ in line_spans(data) if n in indexes]
     own: dict[str, list[tuple[int, bytes]]] = {name: [] for name in named if name is not None}
     keys: list[str] = []
-    for line in read_lines(data):
+    needles = [name.encode("utf-8", "surrogatepass") for name in own]
+    for number, start, end, _ in line_spans(data):
+        raw = data[start:end]
+        # without a backslash a line holds a name as it is: most need not be parsed
+        if not lines and b"\\" not in raw and not any(needle in raw for needle in needles):
+            continue
+        line = parse_line(raw, number)
         name = name_of(line)
         if name in own:
             own[name].append((line.number, line.raw))

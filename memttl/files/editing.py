@@ -58,10 +58,11 @@ class Editing(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """What the user should be told, and whether another memttl held the lock first."""
+    """What the user should be told, whether another memttl held the lock first, and the run if it made a backup."""
 
     warnings: tuple[str, ...] = ()
     had_to_wait: bool = False
+    run: str | None = None
 
 
 def write_edits(editing: Editing) -> Edited:
@@ -82,17 +83,22 @@ def write_edits(editing: Editing) -> Edited:
             _look_after(session, editing, made, written)
         elif made.sets:
             audit.append(state.audit, made.sets, session.like)
-    return Edited(tuple(session.warnings), session.had_to_wait)
+    has_backup = written is not None and written.backup is not None
+    return Edited(tuple(session.warnings), session.had_to_wait, run if has_backup else None)
 
 
-def look_after(editing: Editing) -> Edited:
+def look_after(editing: Editing, *, run: str | None = None) -> Edited:
     """Bring back what a memory server has undone of the last writes, and judge what they have left behind.
+
+    `run` is the last that made a backup since the last call: then log and backups are thinned, too.
 
     Raises:
         MemttlError: what was not done.
     """
     with writing(editing.state, os.stat(editing.state.memory), editing.options) as session:
         bring_back(session, editing)
+        if run is not None:
+            tidy(editing.state, editing.policy, run=run)
     return Edited(tuple(session.warnings), session.had_to_wait)
 
 
@@ -145,8 +151,6 @@ def _look_after(session: Session, editing: Editing, made: Made, written: Written
             editing.vigil.note(made.before, made.after, editing.state.audit, written.change.run)
         run = written.change.run
         bring_together(session, written, lambda _, both: _plain_change(run, both), looks=_LOOKS_AGAIN)
-        if written.backup is not None:
-            tidy(editing.state, editing.policy, run=run)
     except Exception as e:
         session.warn(e.message if isinstance(e, MemttlError) else f"{type(e).__name__} after a write: {e}")
 

@@ -16,13 +16,15 @@ from datetime import datetime
 from memttl.core.digests import text_key
 from memttl.core.known import Knower
 from memttl.core.model import NOTHING_KNOWN, Known
-from memttl.errors import AS_IT_WAS, MemttlError
+from memttl.errors import AS_IT_WAS, MemttlError, TryAgain
 from memttl.files.audit import size_of
 from memttl.files.knowledge import knowledge_of
 from memttl.files.rebuild import logged_since
 from memttl.files.state import State, open_own
 
 _RETRY_S = 1.0  # a ledger that is damaged for good is not opened at each read
+_HELD_S = 5.0  # a look or a prune holds it for a moment, also that of this process: nothing is amiss then
+_HELD_RETRY_S = 0.05
 _LONGEST_LINE = 1 << 20
 _HEAD_BYTES = 28  # up to the counter of changes in a file of SQLite
 Stamp = tuple[object, ...] | None
@@ -48,6 +50,7 @@ class Knowing:
         self._log: Stamp = None
         self._log_seen = self._log_seen_before = 0
         self._retry_at = 0.0
+        self._held_since: float | None = None
 
     def known_of(self, entity: str, text: str) -> Known:
         """Give what is known of one observation, as the ledger will once it has what was added."""
@@ -104,8 +107,10 @@ class Knowing:
             ):
                 warnings, knower, baseline = knowledge.warnings, knowledge.kept(), knowledge.baseline
         except MemttlError as e:
-            self.problem = self._instead(e.message.replace(f"; {AS_IT_WAS}", ""))
+            if not (isinstance(e, TryAgain) and self._is_held_for_a_moment()):
+                self.problem = self._instead(e.message.replace(f"; {AS_IT_WAS}", ""))
             return False
+        self._held_since = None
         self.problem = _sentence("; ".join(warnings))
         if warnings and self.is_known:
             self.problem = self._instead(self.problem)
@@ -119,6 +124,14 @@ class Knowing:
             self._born.setdefault(entity, {})[key] = moment
         if not self.problem:
             self._retry_at = 0.0
+        return True
+
+    def _is_held_for_a_moment(self) -> bool:
+        now = time.monotonic()
+        self._held_since = self._held_since or now
+        if not self.is_known or now - self._held_since >= _HELD_S:
+            return False
+        self._retry_at = now + _HELD_RETRY_S
         return True
 
     def _instead(self, problem: str) -> str:

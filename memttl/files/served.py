@@ -23,6 +23,7 @@ from memttl.core.judge import make_judge
 from memttl.core.model import Known
 from memttl.core.policy import Policy
 from memttl.core.serving_checks import refuse_to_serve
+from memttl.core.serving_notes import line_notes
 from memttl.errors import ClockBehind, LedgerLost, MemttlError
 from memttl.files.arriving import record_arrivals, record_look
 from memttl.files.commit import timestamp
@@ -46,6 +47,7 @@ _RECORD_S = 5.0  # arrivals wait no longer for the ledger, however much is writt
 _AFTER_S = 2.5  # then what the last write displaced may go, and no server saves late any more
 _LOOK_S = 60.0  # looks are no more frequent, nor do they take more than a fiftieth of the time
 _YOUNG_S = 3.0
+_UNTIDIED = 100  # backups are whole files: no more of them wait for a pause to be thinned
 _LAST_PATIENCE_S = 2.0  # who stops a server waits no longer
 
 
@@ -70,6 +72,7 @@ class ServedFile:
         self._recorded_at = time.monotonic()
         self._look_s = 0.0
         self._looked: tuple[int, ...] = ()
+        self._backed_up: list[str] = []  # runs that made a backup since the last tidying
 
     def write(self, edits: Sequence[Edit], ruling: Ruling) -> Sequence[Answer]:
         """Write edits, durable once this returns; give an answer for each.
@@ -95,6 +98,7 @@ class ServedFile:
         try:
             edited = write_edits(self._editing(ruling, make))
             had_to_wait = edited.had_to_wait
+            self._backed_up += [edited.run] if edited.run else []
         finally:
             self._turns.end(has_rivals=had_to_wait)
         self._say(edited.warnings)
@@ -102,7 +106,11 @@ class ServedFile:
         self._graph, self._wrote_at = served.graph, time.monotonic()
         self.viewing.wrote(served.graph)
         self._note(served.answers, stamp)
-        return served.answers
+        if len(self._backed_up) >= _UNTIDIED:  # without a pause in between
+            with self._quietly():
+                self._look_after(ruling)
+        lines = tuple(line_notes(served.graph))
+        return [answer._replace(notes=(*answer.notes, *lines)) for answer in served.answers]
 
     def _editing(self, ruling: Ruling, make: Callable[[Graph, str], Made]) -> Editing:
         return Editing(self.state, ruling.policy, ruling.moment, self._read, make, self._options, self._vigil)
@@ -208,13 +216,18 @@ class ServedFile:
         if left_s > 0:
             return left_s
         with self._quietly():
-            if not self._vigil.is_over and os.path.isfile(self.state.memory):
-                self._say(look_after(self._editing(ruling, _nothing)).warnings)
+            self._look_after(ruling)
         with self._quietly():
             if self._is_new_to_look_at() and (is_over or self._look_is_due_in() <= 0):
                 self.look(ruling)
         self._familiar.close()
         return max(1.0, self._look_is_due_in())
+
+    def _look_after(self, ruling: Ruling) -> None:
+        if (self._backed_up or not self._vigil.is_over) and os.path.isfile(self.state.memory):
+            run = self._backed_up[-1] if self._backed_up else None
+            self._say(look_after(self._editing(ruling, _nothing), run=run).warnings)
+            self._backed_up.clear()
 
     def _is_new_to_look_at(self) -> bool:
         try:

@@ -19,12 +19,12 @@ METADATA = "memttl/metadata"  # the key in `_meta` under which reads tell when o
 def succeeded(structured: dict[str, Any], shown: object = None, notes: Sequence[str] = ()) -> dict[str, Any]:
     """Give a result; `shown` is what stands in the text (None: the structured content), `notes` in a second text."""
     text = shown if isinstance(shown, str) else _pretty(structured if shown is None else shown)
-    return {"content": [text_block(text), *map(text_block, notes)], "structuredContent": structured}
+    return {"content": [text_block(text), *_noted(notes)], "structuredContent": structured}
 
 
-def failed(text: str) -> dict[str, Any]:
-    """Give the result of a call that came to nothing."""
-    return {"content": [text_block(text)], "isError": True}
+def failed(text: str, notes: Sequence[str] = ()) -> dict[str, Any]:
+    """Give the result of a call that came to nothing, and `notes` in further texts."""
+    return {"content": [text_block(text), *_noted(notes)], "isError": True}
 
 
 def text_block(text: str) -> dict[str, Any]:
@@ -60,3 +60,7 @@ def _pretty(value: object) -> str:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     except TypeError:
         return escape_lone(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _noted(notes: Sequence[str]) -> list[dict[str, Any]]:
+    return [text_block("\n".join(notes))] if notes else []

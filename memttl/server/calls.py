@@ -10,6 +10,7 @@ from memttl.core.graph import Relation
 from memttl.core.graph_edits import (
     Addition,
     AddObservations,
+    Answer,
     CreateEntities,
     CreateRelations,
     DeleteEntities,
@@ -86,7 +87,7 @@ class Calls:
         answer = await self._writer.submit(CreateRelations(_relations(given["relations"])))
         await self._changed()
         made = [{"from": r.start, "to": r.end, "relationType": r.relation_type} for r in answer.relations]
-        return succeeded({"relations": made}, made)
+        return succeeded({"relations": made}, made, answer.notes)
 
     async def _add_observations(self, given: Arguments) -> dict[str, Any]:
         patch = functools.partial(_patch, self._serving.resolve(), "observations")
@@ -95,29 +96,29 @@ class Calls:
         ]
         answer = await self._writer.submit(AddObservations(tuple(additions)))
         if answer.refusal:
-            return failed(answer.refusal)
+            return failed(answer.refusal, answer.notes)
         await self._changed()
         results = [{"entityName": name, "addedObservations": list(texts)} for name, texts in answer.added]
         return succeeded({"results": results}, results, answer.notes)
 
     async def _delete_entities(self, given: Arguments) -> dict[str, Any]:
-        await self._writer.submit(DeleteEntities(tuple(given["entityNames"])))
-        return await self._done("Entities deleted successfully")
+        answer = await self._writer.submit(DeleteEntities(tuple(given["entityNames"])))
+        return await self._done("Entities deleted successfully", answer)
 
     async def _delete_observations(self, given: Arguments) -> dict[str, Any]:
         deletions = [Deletion(d["entityName"], tuple(d["observations"])) for d in given["deletions"]]
         answer = await self._writer.submit(DeleteObservations(tuple(deletions)))
         if answer.refusal:
-            return failed(answer.refusal)
-        return await self._done("Observations deleted successfully")
+            return failed(answer.refusal, answer.notes)
+        return await self._done("Observations deleted successfully", answer)
 
     async def _delete_relations(self, given: Arguments) -> dict[str, Any]:
-        await self._writer.submit(DeleteRelations(_relations(given["relations"])))
-        return await self._done("Relations deleted successfully")
+        answer = await self._writer.submit(DeleteRelations(_relations(given["relations"])))
+        return await self._done("Relations deleted successfully", answer)
 
-    async def _done(self, message: str) -> dict[str, Any]:
+    async def _done(self, message: str, answer: Answer) -> dict[str, Any]:
         await self._changed()
-        return succeeded({"success": True, "message": message}, message)
+        return succeeded({"success": True, "message": message}, message, answer.notes)
 
 
 def told(error: MemttlError) -> str:

@@ -7,10 +7,15 @@ here before the SDK looks at a request.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import quote
 
 from memttl.server.shapes import MISSING, type_of
+
+_AROUND_A_URL = "".join(map(chr, range(0x21)))
+_PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
 class Parameter(NamedTuple):
@@ -30,7 +35,11 @@ _TAKES = {
         Parameter("clientInfo", "object"),
     ),
     "tools/list": _CURSOR,
-    "tools/call": (Parameter("name", "string"), Parameter("arguments", "record", is_needed=False)),
+    "tools/call": (
+        Parameter("task", "object", is_needed=False),
+        Parameter("name", "string"),
+        Parameter("arguments", "record", is_needed=False),
+    ),
     "resources/list": _CURSOR,
     "resources/templates/list": _CURSOR,
     "resources/read": _URI,
@@ -46,7 +55,23 @@ def refusal(method: str, params: Mapping[str, object] | None) -> str:
         wrong = [_issue("object", MISSING)] if any(p.is_needed for p in takes) else []
     else:
         wrong = [_issue(p.expected, params.get(p.name, MISSING), p.name) for p in takes if _is_wrong(p, params)]
-    return json.dumps(wrong, indent=2, ensure_ascii=False) if wrong else ""
+    task = (params or {}).get("task") if method == "tools/call" else None
+    if isinstance(task, dict) and type_of(task.get("ttl", 0)) != "number":
+        wrong.insert(0, _issue("number", task["ttl"], "task", "ttl"))
+    if wrong:
+        return json.dumps(wrong, indent=2, ensure_ascii=False)
+    return "" if task is None else "Server does not support task creation (required for tools/call)"
+
+
+def url_of(uri: str) -> str:
+    """Give a URI as the stock server compares and names it, which is as URLs are read; "" for what is none.
+
+    It is not all that a browser would do (a blank within stays one): there is no such resource either way.
+    """
+    scheme, colon, rest = re.sub("[\t\n\r]", "", uri.strip(_AROUND_A_URL)).partition(":")
+    if not (colon and re.fullmatch("[A-Za-z][A-Za-z0-9+.-]*", scheme)):
+        return ""
+    return f"{scheme.lower()}:{quote(rest, safe=_PLAIN)}"
 
 
 def _is_wrong(parameter: Parameter, params: Mapping[str, object]) -> bool:

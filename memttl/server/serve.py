@@ -7,7 +7,6 @@ before that is done and answered.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from memttl import __version__
 from memttl.errors import MemttlError
 from memttl.server.calls import Calls, told
-from memttl.server.requests import refusal
+from memttl.server.requests import refusal, url_of
 from memttl.server.signals import ended_by_signals
 from memttl.server.tools import TOOLS
 from memttl.server.transport import wire
@@ -157,11 +156,11 @@ class _Session:
         return types.ListResourceTemplatesResult(resource_templates=[])
 
     async def _read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> Any:
-        scheme, colon, rest = str(params.uri).partition(":")
-        if not (colon and re.fullmatch("[A-Za-z][A-Za-z0-9+.-]*", scheme)):
+        uri = url_of(str(params.uri))
+        if not uri:
             raise MCPError(code=types.INTERNAL_ERROR, message="Invalid URL")
-        if f"{scheme.lower()}:{rest}" != URI:
-            raise MCPError(code=types.INVALID_PARAMS, message=f"MCP error -32602: Resource {params.uri} not found")
+        if uri != URI:
+            raise MCPError(code=types.INVALID_PARAMS, message=f"MCP error -32602: Resource {uri} not found")
         try:
             text = await self.calls.reads.text()
         except MemttlError as e:

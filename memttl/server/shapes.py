@@ -6,6 +6,7 @@ clients show them to their model. `tools.py` is made of these shapes, and `calls
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -92,6 +93,8 @@ def type_of(value: object) -> str:
         return "undefined"
     if value is None:
         return "null"
+    if value in (math.inf, -math.inf):  # 1e400
+        return "Infinity" if value == math.inf else "-Infinity"
     names = {bool: "boolean", str: "string", int: "number", float: "number", list: "array", dict: "object"}
     return names.get(type(value), type(value).__name__)
 

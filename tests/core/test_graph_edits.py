@@ -351,7 +351,9 @@ def test_an_odd_line_stays_where_it_is_and_its_entity_cannot_be_reached() -> Non
     torn = b'{"type":"entity","name":"T","obs'
     data = lines(entity([]), torn)
     result = edited(data, add("T", "x"), add("E", "x"), DeleteEntities(("T", "E")))
-    assert result.answers[0].refusal == "Entity with name T not found"
+    assert result.answers[0].refusal == (
+        "Entity with name T stands in line 2 of the memory file, which cannot be read; nothing was changed"
+    )
     assert result.graph.data == torn
 
 

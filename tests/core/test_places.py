@@ -45,3 +45,9 @@ def test_whole_lines_have_places_too() -> None:
 
 def test_a_number_of_thousands_of_digits_has_a_key() -> None:
     assert element_key("9" * 5000) == element_key("9" * 5000) != element_key("9" * 5001)
+
+
+def test_an_entity_whose_name_is_written_with_escapes_is_one_of_its_name() -> None:
+    data = b'{"type":"entity","name":"Zo\\u00eb","observations":["a"]}\n' + entity(["a"], name="Zoë")
+    found = standing(data, {2: [0]}).elements
+    assert (found[2, 0].place["copy"], found[2, 0].place["left"]) == (1, 1)

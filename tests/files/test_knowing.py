@@ -15,7 +15,7 @@ from support import NOW, instant
 from memttl.core.asked import asked_document
 from memttl.core.digests import text_digest, text_key
 from memttl.core.model import UserSettings
-from memttl.files import audit
+from memttl.files import audit, knowing
 from memttl.files.knowing import Knowing
 from memttl.files.knowledge import ledger_of
 from memttl.files.lock import locked
@@ -123,7 +123,21 @@ def test_pending_is_known_after_the_ledger_was_read_anew(memory: Path, known: Kn
     assert known.known_of("E", "new").first_seen == NOW
 
 
-def test_ledger_that_another_program_holds_is_not_waited_for(memory: Path, known: Knowing) -> None:
+def test_ledger_that_is_held_for_a_moment_is_not_told(memory: Path, known: Knowing) -> None:
+    pin(memory, "E", "b")
+    with closing(sqlite3.connect(ledger_path(memory), isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        assert known.update(()) == {}
+        assert known.problem == ""
+    time.sleep(knowing._HELD_RETRY_S)
+    assert known.update(()) is None
+    assert known.known_of("E", "b").settings.pinned
+
+
+def test_ledger_that_another_program_holds_is_not_waited_for(
+    memory: Path, known: Knowing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(knowing, "_HELD_S", 0.0)
     pin(memory, "E", "b")
     with closing(sqlite3.connect(ledger_path(memory), isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")

@@ -14,8 +14,10 @@ from support import entity
 from memttl.errors import BadPolicy, UsageError
 from memttl.files.outcomes import read_outcomes
 from memttl.files.state import state_of
+from memttl.server import cleaning
 from memttl.server.cleaning import clean_up, every_of
 
+EVERY_S = 0.01
 OLD, NEW = "old [expires 2026-01-01]", "new"
 
 
@@ -45,11 +47,11 @@ def cleaned(call: Called, *, times: int = 1) -> list[str]:
             if len(said) == times:
                 loop.call_soon_threadsafe(enough.set)
 
-        cleaning = asyncio.create_task(clean_up(call.serving, call.writer, 0.01, first_s=0, changed=call.note, say=say))
+        task = asyncio.create_task(clean_up(call.serving, call.writer, EVERY_S, first_s=0, changed=call.note, say=say))
         await asyncio.wait_for(enough.wait(), 30)
         await call.writer.run(lambda: None)  # the one that has said it is over
         await asyncio.sleep(0)
-        cleaning.cancel()
+        task.cancel()
 
     call.runner.run(run())
     return said[:times]
@@ -79,6 +81,43 @@ def test_next_one_takes_what_has_expired_by_then(call: Called, path: Path) -> No
     call("create_entities", entities=[{"name": "F", "entityType": "t", "observations": [OLD]}])
     assert "removed 1 of 2" in cleaned(call, times=2)[0]
     assert OLD not in path.read_text(encoding="utf-8")
+
+
+def sleeps_of(seconds: float, monkeypatch: pytest.MonkeyPatch, *, jump_s: float = 0.0) -> list[float]:
+    """The sleeps of one wait, by clocks that go on with them; the day's clock jumps ahead at the first."""
+    clocks, slept = {"monotonic": 50.0, "time": 1_800_000_000.0}, list[float]()
+
+    async def sleep(for_s: float) -> None:
+        clocks["monotonic"] += for_s
+        clocks["time"] += for_s + (0.0 if slept else jump_s)
+        slept.append(for_s)
+
+    monkeypatch.setattr(cleaning.anyio, "sleep", sleep)
+    for name in clocks:
+        monkeypatch.setattr(cleaning.time, name, lambda name=name: clocks[name])
+    asyncio.run(cleaning._sleep(seconds))
+    return slept
+
+
+def test_wait_lasts_as_long_as_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept = sleeps_of(6 * 3600 + 30, monkeypatch)
+    assert sum(slept) == pytest.approx(6 * 3600 + 30)
+    assert max(slept) <= 60  # so that a machine that slept is not waited for much longer
+
+
+def test_time_that_the_machine_slept_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sum(sleeps_of(6 * 3600, monkeypatch, jump_s=5 * 3600)) == pytest.approx(3600)
+
+
+def test_clean_ups_are_as_far_apart_as_was_asked(call: Called, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(cleaning, "_sleep", wait)
+    cleaned(call, times=3)
+    assert set(waited) == {EVERY_S}
 
 
 def test_limits_hold_and_the_refusal_is_said_and_kept_for_doctor(call: Called, path: Path) -> None:

@@ -241,13 +241,6 @@ def test_texts_stay_out_of_the_log_where_the_policy_says_so(memory: Path) -> Non
     assert not any("raw" in event for event in events_of(memory))
 
 
-def test_backups_of_deletions_are_thinned_as_the_policy_says(memory: Path) -> None:
-    serving = Served(memory, policy='[backups]\nkeep = 2\n[audit]\nmax_age = "1d"\n')
-    for text in "abc":
-        serving.answer(take("A", text))
-    assert len(names_in(state_folder(memory) / "backups")) <= 3
-
-
 def test_missing_file_is_made_as_the_umask_says(tmp_path: Path) -> None:
     path, umask = tmp_path / "memory.jsonl", os.umask(0o027)
     try:
