@@ -62,7 +62,7 @@ def test_log_gets_all_that_is_said_and_the_end_of_input_ends_it_when_all_is_answ
     assert log.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signal_ends_it_when_all_that_came_is_done_and_answered(path: Path, number: signal.Signals) -> None:
     with serve(path) as client:
         calls = [client.post("tools/call", _call(str(n))) for n in range(20)]

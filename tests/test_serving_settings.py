@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from memttl.commands.serving_settings import ServingSettings
-from memttl.errors import BadPolicy
+from memttl.core.moving import Move
+from memttl.errors import BadPolicy, NoMemoryFile
 from memttl.settings import Given
+from memttl.setup.moved import note_away
 
 
 @pytest.fixture
@@ -61,3 +63,19 @@ def test_state_stays_where_it_was_and_another_place_is_told(policy: Path) -> Non
     assert str(policy.parent / "elsewhere") in told
     policy.write_text("[limits]\nmax_prune_fraction = 0.9", encoding="utf-8")
     assert found().put_off == ()
+
+
+def test_place_from_which_the_file_was_moved_is_refused_with_the_new_one(policy: Path, tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path / "home")}
+    found = ServingSettings(str(policy.parent / "memory.jsonl"), Given(), environ)
+    found()
+    memory = policy.parent / "memory.jsonl"
+    memory.rename(tmp_path / "new.jsonl")
+    found()
+    note_away(Move("a1b2c3d4", "2026-06-01T00:00:00Z", str(memory), str(tmp_path / "new.jsonl"), link=False), environ)
+    with pytest.raises(NoMemoryFile, match=r"it was moved to .*new.jsonl on 2026-06-01\. Nothing was read or written"):
+        found()
+    with pytest.raises(NoMemoryFile):
+        ServingSettings(str(policy.parent / "memory.jsonl"), Given(), environ)()
+    memory.write_bytes(b"")
+    found()

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from memttl.errors import BadPolicy
+from memttl.errors import BadPolicy, NoMemoryFile
 from memttl.files.state import state_of
 from memttl.policies import policy_places
 from memttl.settings import Given, Settings, resolve
@@ -32,12 +32,18 @@ class ServingSettings:
         self._kept = self._stamps(), resolve(named, given, environ, datetime.now(UTC))
 
     def __call__(self) -> Settings:
-        """Give the settings, with the clock's instant."""
+        """Give the settings, with the clock's instant.
+
+        Raises:
+            NoMemoryFile: `memttl move` has taken the file to another place.
+        """
         clock, (stamps, settings) = datetime.now(UTC), self._kept
         now_stamps = self._stamps()
         if now_stamps != stamps:
             settings = self._resolved(settings, clock)
             self._kept = now_stamps, settings
+        if not os.path.lexists(settings.memory):
+            _refuse_moved(settings, self._environ)
         return settings._replace(clock=clock, now=clock)
 
     def _resolved(self, before: Settings, clock: datetime) -> Settings:
@@ -53,6 +59,19 @@ class ServingSettings:
     def _stamps(self) -> Stamps:
         """Give what changes when a policy is written, made or removed, or the file's own link."""
         return os.path.realpath(self._named), [_stamp(place) for place in self._places]
+
+
+def _refuse_moved(settings: Settings, environ: Mapping[str, str]) -> None:
+    """Refuse to begin a second memory at the place from which the first was moved."""
+    from memttl.core.moving import away_words  # here: a file is seldom missing
+    from memttl.setup.moved import moved_away
+
+    move = moved_away(settings.memory, environ)
+    if move is not None:
+        raise NoMemoryFile(
+            f"There is no file {settings.memory}: {away_words(move)}. Nothing was read or written.",
+            hint=f"Let the client's config start `memttl serve` with {move.target}, and restart it.",
+        )
 
 
 def _put_off(found: Settings, before: Settings) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from memttl.core.wish import Patch
 from memttl.core.wording import head_of
 
 _Key = tuple[str, str]  # an entity's name and a text
+Settings = dict[_Key, UserSettings]
 
 
 class Lives(NamedTuple):
@@ -37,12 +38,16 @@ class Lives(NamedTuple):
 
 
 class Served(NamedTuple):
-    """The graph as the edits leave it and their answers, one each; the settings that come with them, last word each."""
+    """The graph as the edits leave it and their answers, one each; the settings that come with them, last word each.
+
+    `before` is what was set of the same until then.
+    """
 
     graph: Graph
     answers: tuple[Answer, ...]
     deletes: bool
-    settings: dict[_Key, UserSettings]
+    settings: Settings
+    before: Settings
 
 
 def serve_edits(graph: Graph, edits: Sequence[Edit], lives: Lives) -> Served:
@@ -56,7 +61,18 @@ def serve_edits(graph: Graph, edits: Sequence[Edit], lives: Lives) -> Served:
     answers = tuple(
         answer._replace(notes=(*answer.notes, *batch.notes(answer.arrivals, rows))) for answer in edited.answers
     )
-    return Served(edited.graph, answers, edited.deletes, batch.settings)
+    before = {key: lives.known_of(*key).settings._replace(entity_pin="") for key in batch.settings}
+    return Served(edited.graph, answers, edited.deletes, batch.settings, before)
+
+
+def as_before(before: Settings, known_of: KnownOf) -> KnownOf:
+    """Answer as `known_of`, but with these settings."""
+
+    def known_before(entity: str, text: str) -> Known:
+        known, was = known_of(entity, text), before.get((entity, text))
+        return known if was is None else known._replace(settings=was._replace(entity_pin=known.settings.entity_pin))
+
+    return known_before
 
 
 def _rows_of(graph: Graph, names: Iterable[str]) -> dict[str, Row]:
@@ -73,7 +89,7 @@ class _Batch:
 
     def __init__(self, graph: Graph, lives: Lives) -> None:
         self._graph, self._lives, self._judge = graph, lives, lives.judge
-        self.settings: dict[_Key, UserSettings] = {}
+        self.settings: Settings = {}
         self._hidden: dict[str, dict[str, Verdict]] = {}
         self._renewed: set[_Key] = set()
 
@@ -195,7 +211,7 @@ def hidden_texts(row: Row, judge: Judge, known_of: KnownOf) -> dict[str, Verdict
     return {v.observation: v for v in verdicts if v.observation not in stays}
 
 
-def set_events(settings: dict[_Key, UserSettings], run: str, time: str, *, with_text: bool) -> list[dict[str, Any]]:
+def set_events(settings: Settings, run: str, time: str, *, with_text: bool) -> list[dict[str, Any]]:
     """Give the lines of the audit log that set these; `time` is the clock's."""
     return [
         {

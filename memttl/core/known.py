@@ -73,6 +73,10 @@ class Knower:
             self._asked.setdefault(setting.entity, {})[setting.key] = setting.asked
         self._entity = None
 
+    def beside(self, settings: Sequence[Setting], pins: Sequence[str]) -> Knower:
+        """Give one for another thread, which knows the same sightings and days, and these settings."""
+        return Knower(self._sightings_of, settings, pins, self._days_of)
+
     def look_anew(self, days_of: Callable[[str], frozenset[date]] | None) -> None:
         """Ask for the sightings anew, and for the days by what is given: they have changed."""
         self._entity, self._days_of = None, days_of

@@ -23,7 +23,7 @@ from memttl.core.serving_json import Piece, Pieces, joined, piece_of, quoted, va
 # a NUL stands between the lowered texts; half of a pair of surrogates may be found in a whole one
 _NOT_IN_LOWERED = re.compile("[\0\ud800-\udfff]")
 
-_FEW = 1000  # rows that may be kept for nothing
+_FEW = 8  # rows that may be kept for nothing: each may be most of the file
 
 
 class Reading(NamedTuple):
@@ -207,7 +207,7 @@ def _made_before(before: View | None, graph: Graph) -> Made:
     if before is None:
         return Made({}, {})
     made = before.made
-    if len(made.entries) + len(made.links) <= 2 * len(graph.rows) + _FEW:
+    if len(made.entries) + len(made.links) <= len(graph.rows) + _FEW:
         return made
     return Made({id(e.row): e for e in before.entries}, {id(link.row): link for link in before.relations})
 

@@ -23,6 +23,7 @@ from memttl.files.pace import Pace
 from memttl.files.snapshot import identity
 from memttl.files.state import State, prepare
 
+LEDGER_S = 0.5  # memttl's own runs hold it under the lock alone, and others for no longer, or for very long
 Arrivals = Mapping[str, Mapping[bytes, datetime]]  # by entity and key: when each text came
 
 
@@ -38,7 +39,7 @@ def _ledger(
     with (
         locked(state, like, patience_s=pace.patience_s, poll_s=pace.poll_s),
         around(),
-        ledger_of(state, like, warn) as ledger,
+        ledger_of(state, like, warn, patience_s=LEDGER_S) as ledger,
         ledger_errors(state.ledger),
     ):
         yield ledger

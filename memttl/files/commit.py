@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memttl.core.records import settings_logged
 from memttl.errors import AS_IT_WAS, Interrupted, MemttlError
-from memttl.files import audit, versions
+from memttl.files import versions
 from memttl.files.backups import backup_name, write_backup
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
 from memttl.files.snapshot import Snapshot, identity
 from memttl.files.state import own_file, refusal
-from memttl.files.swap import Attempt, Changed, swap
+from memttl.files.swap import Attempt, Changed, Late, let_go, swap
 from memttl.files.syscalls import holds_read_lease
 
 if TYPE_CHECKING:
     from memttl.files.archiving import ToArchive
     from memttl.files.writing import Session
 
+LoggedSet = tuple[dict[str, Any], dict[str, Any]]  # a line of the log that sets something, and what takes it back
 # every name that `step` is called with, in order; "leased" on rung A alone, "linked" on rung C alone
 STEPS = (
     *("start", "old version kept", "backup written", "new version written", "begin logged", "archived"),
@@ -42,8 +43,9 @@ class Change(NamedTuple):
 
     `key` is equal for changes that remove the same: then a further try needs no further lines in the log, and the
     events are not asked for. `sets`: some of the events change settings, too. `to_archive` is what goes and is to be
-    kept, where there is an archive. `also_sets` are changes of settings that come with the write, for the log. Where
-    `begin` is empty nothing is removed: such a write is no run, and the log tells of it what it sets alone.
+    kept, where there is an archive. `also_sets` are changes of settings that come with the write, each with the line
+    that takes it back. Where `begin` is empty nothing is removed: such a write is no run, and the log tells of
+    it what it sets alone.
     """
 
     run: str
@@ -54,7 +56,7 @@ class Change(NamedTuple):
     with_backup: bool = True
     to_archive: ToArchive | None = None
     sets: bool = False
-    also_sets: Sequence[dict[str, Any]] = ()
+    also_sets: Sequence[LoggedSet] = ()
 
 
 def commit(session: Session, change: Change, snapshot: Snapshot) -> Path | None:
@@ -111,7 +113,7 @@ class _Writer:
         self._sync()
         step("synced")
         self._note_redundant()
-        self.close()
+        self._let_go()
         self._note_written()
         step("released")
         self._take_out_of_archive()
@@ -168,6 +170,13 @@ class _Writer:
         except OSError as e:
             raise refusal(e, f"The folder of {self.snapshot.path} cannot be synced") from None
 
+    def _let_go(self) -> None:
+        assert self.attempt is not None
+        late = let_go(self.attempt) if self.session.rung is Rung.LEASES else Late.NO
+        if not self.session.is_recovering:  # that write is another one
+            self.session.late = late
+        self.close()
+
     def _note_redundant(self) -> None:
         """What came out was proven to be what was read, and under its lease nobody has written it since."""
         if self.session.remembered is not None and self.session.rung is Rung.LEASES:
@@ -197,10 +206,11 @@ class _Writer:
         """Log the run's begin and its removals, unless an earlier try of the same removals has; say whether it did."""
         begun = (self.change.run, self.change.key)
         if not self.change.begin or self.session.begun == begun:
+            self.session.set_ahead(self.change.also_sets)
             return False
         fields = {"write": self.journal.n, "backup": self._backup_name(), **self.change.begin}
         begin = {"event": "begin", "run": self.change.run, "time": timestamp(), **fields}
-        self.session.log_begin(begun, [begin, *self.change.removals()])
+        self.session.log_begin(begun, [begin, *self.change.removals()], self.change.also_sets)
         return True
 
     def _archive(self) -> None:
@@ -212,9 +222,8 @@ class _Writer:
         keep(self.session, self.change.to_archive, self.change.run)
 
     def _log_end(self) -> None:
+        self.session.keep_set()
         if not self.change.begin:
-            if self.change.also_sets:
-                audit.append(self.session.state.audit, self.change.also_sets, self.snapshot.stat)
             return
         new_digest = self.snapshot._replace(data=self.change.data).digest
         digests = {"file_digest": self.snapshot.digest, "new_digest": new_digest}
@@ -223,9 +232,8 @@ class _Writer:
     def _settings(self) -> list[dict[str, Any]]:
         change = self.change
         if not change.sets:
-            return [*change.also_sets]
-        logged = settings_logged(change.removals(), str(change.begin.get("command")), timestamp())
-        return [*logged, *change.also_sets]
+            return []
+        return settings_logged(change.removals(), str(change.begin.get("command")), timestamp())
 
     def close(self) -> None:
         if self.attempt is not None:
@@ -259,7 +267,9 @@ class _Writer:
         self.close()
         if not applied:
             self._drop_own_files()
-        elif self.session.begun is not None:
+        else:
+            self.session.keep_set()
+        if applied and self.session.begun is not None:
             with contextlib.suppress(MemttlError):  # the next run settles it by what lies in the state folder
                 self._log_end()
             self.session.begun = None

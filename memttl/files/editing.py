@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memttl.core.differences import differences
 from memttl.core.graph import Graph
@@ -18,15 +19,14 @@ from memttl.core.policy import Policy
 from memttl.core.records import begin_fields
 from memttl.core.restore_records import deletion_events
 from memttl.errors import LedgerLost, MemttlError, NoMemoryFile
-from memttl.files import audit
 from memttl.files.after_run import tidy
-from memttl.files.commit import Change
+from memttl.files.after_write import AfterWrite
+from memttl.files.commit import Change, LoggedSet
 from memttl.files.knowledge import ledger_of
 from memttl.files.looking import Moment
 from memttl.files.rewriting import bring_together
 from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, refusal
-from memttl.files.vigil import Vigil
 from memttl.files.writing import Options, Session, Written, writing
 
 COMMAND = "serve"
@@ -34,12 +34,11 @@ _LOOKS_AGAIN = 100  # beside a stock server under full load three were not enoug
 
 
 class Made(NamedTuple):
-    """What today's graph becomes. `deletes`: something is taken out. `sets`: lines for the audit log."""
+    """What today's graph becomes. `deletes`: something is taken out. `sets` is as in `Change`."""
 
-    before: Graph
     after: Graph
     deletes: bool
-    sets: Sequence[dict[str, Any]]
+    sets: Sequence[LoggedSet]
 
 
 class Editing(NamedTuple):
@@ -54,7 +53,6 @@ class Editing(NamedTuple):
     read: Callable[[bytes], tuple[Graph, bool]]
     make: Callable[[Graph, str], Made]
     options: Options = Options()
-    vigil: Vigil | None = None
 
 
 class Edited(NamedTuple):
@@ -77,18 +75,18 @@ def write_edits(editing: Editing) -> Edited:
     like = os.stat(state.memory)
     with writing(state, like, editing.options) as session:
         _make_ledger(session)
-        bring_back(session, editing)
         made, written = _write(session, editing, run)
         if written is not None:
-            _look_after(session, editing, made, written)
-        elif made.sets:
-            audit.append(state.audit, made.sets, session.like)
+            _look_after(session, editing, written)
+        else:
+            session.set_ahead(made.sets)
+            session.keep_set()
     has_backup = written is not None and written.backup is not None
     return Edited(tuple(session.warnings), session.had_to_wait, run if has_backup else None)
 
 
-def look_after(editing: Editing, *, run: str | None = None) -> Edited:
-    """Bring back what a memory server has undone of the last writes, and judge what they have left behind.
+def tidy_up(editing: Editing, *, run: str | None = None) -> Edited:
+    """Judge what writes have left in the state folder, once it is old enough to go.
 
     `run` is the last that made a backup since the last call: then log and backups are thinned, too.
 
@@ -96,7 +94,6 @@ def look_after(editing: Editing, *, run: str | None = None) -> Edited:
         MemttlError: what was not done.
     """
     with writing(editing.state, os.stat(editing.state.memory), editing.options) as session:
-        bring_back(session, editing)
         if run is not None:
             tidy(editing.state, editing.policy, run=run)
     return Edited(tuple(session.warnings), session.had_to_wait)
@@ -144,33 +141,19 @@ def _read(editing: Editing) -> tuple[Snapshot, Graph]:
     return read_settled(editing.state.memory, editing.read, proven=True)
 
 
-def _look_after(session: Session, editing: Editing, made: Made, written: Written) -> None:
+def _look_after(session: Session, editing: Editing, written: Written) -> None:
     """Do what comes after a write. It is durable already, so that no error here may say that it is not."""
     try:
-        if editing.vigil is not None:
-            editing.vigil.note(made.before, made.after, editing.state.audit, written.change.run)
-        run = written.change.run
-        bring_together(session, written, lambda _, both: _plain_change(run, both), looks=_LOOKS_AGAIN)
+        run, look = written.change.run, AfterWrite(session, written)
+        change = partial(_plain_change, run)
+        bring_together(
+            session, written, lambda _, both: change(both), looks=_LOOKS_AGAIN, read=look.read, is_late=look.is_late
+        )
     except Exception as e:
         session.warn(e.message if isinstance(e, MemttlError) else f"{type(e).__name__} after a write: {e}")
 
 
-def bring_back(session: Session, editing: Editing) -> None:
-    """Where a memory server has saved a version of before the last writes since, bring both together."""
-    if editing.vigil is None or editing.vigil.is_over:
-        return
-    with suppress(MemttlError):  # whoever writes next says so
-        snapshot = read_once(editing.state.memory)
-        graph, is_doubtful = editing.read(snapshot.data)
-        undone = None if is_doubtful else editing.vigil.undone(graph, snapshot.stat.st_mtime, editing.state.audit)
-        if undone is not None:
-            write, after = undone
-            run = os.urandom(4).hex()
-            last = Written(_plain_change(run, after), snapshot._replace(data=write.before), None)
-            bring_together(session, last, lambda _, both: _plain_change(run, both), looks=_LOOKS_AGAIN)
-
-
-def _plain_change(run: str, data: bytes, sets: Sequence[dict[str, Any]] = ()) -> Change:
+def _plain_change(run: str, data: bytes, sets: Sequence[LoggedSet] = ()) -> Change:
     return Change(run, data, {}, lambda: (), None, with_backup=False, also_sets=sets)
 
 

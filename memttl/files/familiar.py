@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from memttl.core.known import Knower
 from memttl.files import audit
+from memttl.files.arriving import LEDGER_S
 from memttl.files.knowledge import Knowledge, knowledge_of
 from memttl.files.ledger_open import ledger_errors
-from memttl.files.rebuild import logged_since
+from memttl.files.rebuild import Rebuilt, baseline_in_log, logged_since
 from memttl.files.state import State
 
 _Stamp = tuple[int, int, int] | None
@@ -41,6 +43,22 @@ class Familiar:
         except BaseException:
             self.close()
             raise
+
+    def without_ledger(self, knower: Knower) -> Knowledge:
+        """Give what is known while another program holds the ledger: the log's settings, and the ages of `knower`.
+
+        Raises:
+            MemttlError: the audit log cannot be read.
+        """
+        logged = logged_since(self._state, 0)
+        found = Rebuilt(
+            baseline_in_log(self._state),
+            logged.settings,
+            tuple(p for p, pinned in logged.entity_pins.items() if pinned),
+        )
+        knowledge = Knowledge(self._state, found=found)
+        knowledge.known_of = knower.beside(found.settings, found.entity_pins).known_of
+        return knowledge
 
     def close(self) -> None:
         """Let go of the ledger."""
@@ -74,7 +92,7 @@ class Familiar:
         self._log_bytes = audit.size_of(self._state.audit)
         stack = ExitStack()
         try:
-            known = stack.enter_context(knowledge_of(self._state, must_know=must_know))
+            known = stack.enter_context(knowledge_of(self._state, must_know=must_know, patience_s=LEDGER_S))
         except BaseException:
             stack.close()
             raise

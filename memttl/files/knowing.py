@@ -22,9 +22,11 @@ from memttl.files.knowledge import knowledge_of
 from memttl.files.rebuild import logged_since
 from memttl.files.state import State, open_own
 
+_FIRST_S = 1.0  # the first time there is nothing to go on with
 _RETRY_S = 1.0  # a ledger that is damaged for good is not opened at each read
 _HELD_S = 5.0  # a look or a prune holds it for a moment, also that of this process: nothing is amiss then
 _HELD_RETRY_S = 0.05
+_MOST_ARRIVED = 20_000  # then all is read anew, which lets go of what was deleted again
 _LONGEST_LINE = 1 << 20
 _HEAD_BYTES = 28  # up to the counter of changes in a file of SQLite
 Stamp = tuple[object, ...] | None
@@ -44,6 +46,7 @@ class Knowing:
         self.baseline: datetime | None = None
         self._knower = Knower(lambda _: {}, (), ())
         self._born: dict[str, dict[bytes, datetime]] = {}  # what was added and may not be in the ledger as it was read
+        self._arrived = 0  # how often something was added since then
         self._arrivals: deque[tuple[str, bytes, datetime]] = deque()
         self._own: dict[Stamp, Stamp] = {}  # the ledger before and after what this process has recorded
         self._ledger: Stamp = None
@@ -51,6 +54,12 @@ class Knowing:
         self._log_seen = self._log_seen_before = 0
         self._retry_at = 0.0
         self._held_since: float | None = None
+        self._patience_s = _FIRST_S
+
+    @property
+    def knower(self) -> Knower:
+        """What was read last; another thread asks one `beside` it."""
+        return self._knower
 
     def known_of(self, entity: str, text: str) -> Known:
         """Give what is known of one observation, as the ledger will once it has what was added."""
@@ -81,10 +90,12 @@ class Knowing:
         ledger, log = _ledger_stamp(self._state), _log_stamp(self._state)
         while self._ledger in self._own and self._ledger != ledger:
             self._ledger = self._own.pop(self._ledger)
-        if not self.is_known or self.problem or ledger != self._ledger or not _has_grown(self._log, log):
-            if time.monotonic() < self._retry_at:
+        is_behind = self.problem or ledger != self._ledger or self._arrived > _MOST_ARRIVED
+        if not self.is_known or is_behind or not _has_grown(self._log, log):
+            if time.monotonic() >= self._retry_at and self._load(ledger, log, pending):
+                return None
+            if not (self.is_known and _has_grown(self._log, log)):
                 return changed
-            return None if self._load(ledger, log, pending) else changed
         return changed if log == self._log else self._follow(changed, log, pending)
 
     def _take_arrivals(self) -> Keys:
@@ -92,12 +103,13 @@ class Knowing:
         while self._arrivals:
             entity, key, moment = self._arrivals.popleft()
             self._born.setdefault(entity, {}).setdefault(key, moment)
+            self._arrived += 1
             changed.setdefault(entity, set()).add(key)
         return changed
 
     def _load(self, ledger: Stamp, log: Stamp, pending: Iterable[tuple[str, bytes, datetime]]) -> bool:
         """Read all; say whether it came to something. The first time there is nothing to go on with, so it waits."""
-        patience_s = 0.0 if self.is_known else None
+        patience_s, self._patience_s = self._patience_s, 0.0
         self._retry_at = time.monotonic() + _RETRY_S
         try:
             seen, begun = size_of(self._state.audit), _last_end(self._state)
@@ -119,7 +131,7 @@ class Knowing:
         self._ledger, self._log = ledger, log
         self._log_seen, self._log_seen_before = seen, begun
         self._own.clear()
-        self._born = {}
+        self._born, self._arrived = {}, 0
         for entity, key, moment in pending:
             self._born.setdefault(entity, {})[key] = moment
         if not self.problem:

@@ -229,22 +229,28 @@ def _lost_words(damage: str, found: Rebuilt) -> str:
 
 @contextmanager
 def ledger_of(
-    state: State, like: os.stat_result, warn: Callable[[str], None], *, own_run: str | None = None
+    state: State,
+    like: os.stat_result,
+    warn: Callable[[str], None],
+    *,
+    own_run: str | None = None,
+    patience_s: float | None = None,
 ) -> Iterator[Ledger]:
     """Open the ledger to write, made or rebuilt where it must be; the caller holds the lock and has made the folders.
 
-    `own_run` is the run that is at work and has logged something already.
+    `own_run` is the run that is at work and has logged something already; `patience_s` as in `knowledge_of`.
 
     Raises:
         LedgerLost: it is lost, a run has been before, and settings cannot be rebuilt.
         MemttlError: it cannot be opened or written, or a newer memttl wrote it.
     """
-    from memttl.files.ledger_open import ledger_errors, ledger_to_write
+    from memttl.files.ledger_open import PATIENCE_S, ledger_errors, ledger_to_write
 
     with ExitStack() as stack:
         ledger, damage = None, ""
+        wait_s = PATIENCE_S if patience_s is None else patience_s
         try:
-            ledger = stack.enter_context(ledger_to_write(state.ledger))
+            ledger = stack.enter_context(ledger_to_write(state.ledger, patience_s=wait_s))
         except LedgerDamaged as e:
             damage = e.message
         if ledger is None:

@@ -212,8 +212,10 @@ def _check_state(connection: sqlite3.Connection, ledger: Ledger) -> None:
 
 
 @contextmanager
-def ledger_to_write(path: Path) -> Iterator[Ledger | None]:
+def ledger_to_write(path: Path, *, patience_s: float = PATIENCE_S) -> Iterator[Ledger | None]:
     """Open the ledger to write, brought up to date; None where there is none (see `new_ledger`).
+
+    `patience_s` is how long to wait for another program that holds it.
 
     Raises:
         MemttlError: as `ledger_errors`; a newer memttl wrote it.
@@ -226,7 +228,7 @@ def ledger_to_write(path: Path) -> Iterator[Ledger | None]:
     if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise NoPermission(f"The ledger {path} may not be written; {AS_IT_WAS}.", hint=f"chmod u+w {path}")
     with ledger_errors(path):
-        connection = _connect(path, "rw")
+        connection = _connect(path, "rw", patience_s)
     try:
         with ledger_errors(path):
             if _is_empty(connection):

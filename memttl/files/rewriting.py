@@ -197,21 +197,29 @@ def _change_again(rewriting: Rewriting, run: str, snapshot: Snapshot, both: byte
 
 
 def bring_together(
-    session: Session, written: Written, change_of: Callable[[Snapshot, bytes], Change], *, looks: int = LOOKS_AGAIN
+    session: Session,
+    written: Written,
+    change_of: Callable[[Snapshot, bytes], Change],
+    *,
+    looks: int = LOOKS_AGAIN,
+    read: Callable[[], Snapshot] | None = None,
+    is_late: Callable[[bytes], bool] = lambda _: True,
 ) -> None:
     """Where a server had read the file before the swap and wrote that version after it, bring both together.
 
     `change_of` gives the change that writes bytes in place of a snapshot; `looks` as in `Session.look_again`.
+    `read` gives the file as it is now; `is_late` says whether a version that lacks something of what was written was
+    saved by somebody who had not seen that: else it stays.
     """
     before, data = written.snapshot.data, written.change.data
 
     def make() -> tuple[Change, Snapshot, int] | None:
-        snapshot = read_once(session.state.memory)
+        snapshot = read() if read else read_once(session.state.memory)
         live = snapshot.data
         if live == data or not is_whole(live, before):
             return None
         both = merge(before, live, data)
-        if _graph(both) == _graph(live):
+        if _graph(both) == _graph(live) or not is_late(live):
             return None
         return change_of(snapshot, both), snapshot, 1
 

@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
-from memttl.core.arrivals import Lives, Served, serve_edits, set_events
+from memttl.core.arrivals import Lives, Served, Settings, as_before, serve_edits, set_events
 from memttl.core.classify import KnownOf
 from memttl.core.clock import check_stamp, stamp_of
 from memttl.core.digests import text_key
@@ -24,11 +25,12 @@ from memttl.core.model import Known
 from memttl.core.policy import Policy
 from memttl.core.serving_checks import refuse_to_serve
 from memttl.core.serving_notes import line_notes
-from memttl.errors import ClockBehind, LedgerLost, MemttlError
+from memttl.errors import AS_IT_WAS, ClockBehind, LedgerLost, Locked, MemttlError, TryAgain
 from memttl.files.arriving import record_arrivals, record_look
 from memttl.files.commit import timestamp
-from memttl.files.editing import Editing, Made, look_after, write_edits
+from memttl.files.editing import Editing, Made, tidy_up, write_edits
 from memttl.files.familiar import Familiar
+from memttl.files.kept_backups import words_for_missing
 from memttl.files.knowledge import Knowledge
 from memttl.files.looking import Moment
 from memttl.files.pace import Pace
@@ -37,14 +39,15 @@ from memttl.files.snapshot import identity, read_once
 from memttl.files.state import State
 from memttl.files.turns import Turns
 from memttl.files.viewing import Viewing
-from memttl.files.vigil import Vigil
 from memttl.files.writing import Options
 
 Pending = dict[str, dict[bytes, datetime]]  # what was added and is not in the ledger yet, with its instant
 # a client gives up after a minute or so
 PACE = Pace(patience_s=50.0, poll_s=0.005)
 _RECORD_S = 5.0  # arrivals wait no longer for the ledger, however much is written
-_AFTER_S = 2.5  # then what the last write displaced may go, and no server saves late any more
+_AFTER_S = 2.5  # then what the last write displaced may go
+_HELD_S = 5.0
+_IDLE_S = 0.5
 _LOOK_S = 60.0  # looks are no more frequent, nor do they take more than a fiftieth of the time
 _YOUNG_S = 3.0
 _UNTIDIED = 100  # backups are whole files: no more of them wait for a pause to be thinned
@@ -66,11 +69,13 @@ class ServedFile:
         self.viewing = Viewing(state)
         self._tell, self._told = tell, set[str]()
         self._options = options._replace(remembered=Remembered())
-        self._familiar, self._vigil, self._turns = Familiar(state), Vigil(), Turns()
+        self._familiar, self._turns = Familiar(state), Turns()
         self._graph = Graph(b"", ())  # the file as it was believed last
         self._wrote_at = self._looked_at = float("-inf")
+        self._is_tidy, self._was_there = True, False
         self._recorded_at = time.monotonic()
         self._look_s = 0.0
+        self._held_until = float("-inf")  # before, it is not tried again whether another program holds the ledger
         self._looked: tuple[int, ...] = ()
         self._backed_up: list[str] = []  # runs that made a backup since the last tidying
 
@@ -82,16 +87,26 @@ class ServedFile:
         """
         served: Served | None = None
         stamp: datetime | None = None
+        before: Settings = {}  # what was set of what a further try finds in the log already, set by the one before
 
         def make(graph: Graph, run: str) -> Made:
-            nonlocal served, stamp
+            nonlocal served
             self._graph = graph  # believed
-            with self._knowledge(edits) as knowledge:
+
+            def by(knowledge: Knowledge) -> Served:
+                nonlocal stamp
                 stamp = _stamp(ruling.moment, knowledge)
                 judge = make_judge(ruling.policy, ruling.moment.now, baseline=knowledge.baseline)
-                served = serve_edits(graph, edits, Lives(judge, self.with_pending(knowledge), stamp))
-            events = set_events(served.settings, run, timestamp(), with_text=ruling.policy.audit_text)
-            return Made(graph, served.graph, served.deletes, events)
+                known_of = as_before(before, self.with_pending(knowledge))
+                return serve_edits(graph, edits, Lives(judge, known_of, stamp))
+
+            served = self._judged(edits, by)
+            before.update(served.before)
+            now, with_text = timestamp(), ruling.policy.audit_text
+            lines, backs = (
+                set_events(found, run, now, with_text=with_text) for found in (served.settings, served.before)
+            )
+            return Made(served.graph, served.deletes, tuple(zip(lines, backs, strict=True)))
 
         self._turns.begin()
         had_to_wait = False
@@ -103,7 +118,7 @@ class ServedFile:
             self._turns.end(has_rivals=had_to_wait)
         self._say(edited.warnings)
         assert served is not None
-        self._graph, self._wrote_at = served.graph, time.monotonic()
+        self._graph, self._wrote_at, self._is_tidy = served.graph, time.monotonic(), False
         self.viewing.wrote(served.graph)
         self._note(served.answers, stamp)
         if len(self._backed_up) >= _UNTIDIED:  # without a pause in between
@@ -112,8 +127,18 @@ class ServedFile:
         lines = tuple(line_notes(served.graph))
         return [answer._replace(notes=(*answer.notes, *lines)) for answer in served.answers]
 
+    def gone_words(self, named: str, elsewhere: Path | None) -> str:
+        """Say that the file is gone, and how it comes back; nothing while it is there, or where it never was."""
+        if os.path.lexists(self.state.memory):
+            self._was_there = True
+            return ""
+        if not (self._was_there or self.state.ledger.exists()):
+            return ""
+        back = words_for_missing(self.state.memory, elsewhere, named)
+        return f"The memory file {self.state.memory} is gone: the memory begins anew, empty. {back}".rstrip()
+
     def _editing(self, ruling: Ruling, make: Callable[[Graph, str], Made]) -> Editing:
-        return Editing(self.state, ruling.policy, ruling.moment, self._read, make, self._options, self._vigil)
+        return Editing(self.state, ruling.policy, ruling.moment, self._read, make, self._options)
 
     def _read(self, data: bytes) -> tuple[Graph, bool]:
         """Give the graph of bytes, and whether they may be half-written: what was believed before is not."""
@@ -123,6 +148,20 @@ class ServedFile:
             return graph, False
         refuse_to_serve(graph)
         return graph, not data or bool(_broken(graph) - _broken(known))
+
+    def _judged(self, edits: Sequence[Edit], by: Callable[[Knowledge], Served]) -> Served:
+        """Judge by what is known, also while another program holds the ledger, which then catches up from the log."""
+        if time.monotonic() >= self._held_until:
+            try:
+                with self._knowledge(edits) as knowledge:
+                    return by(knowledge)
+            except TryAgain as e:
+                self._note_held(e)
+        return by(self._familiar.without_ledger(self.viewing.known.knower))
+
+    def _note_held(self, e: TryAgain) -> None:
+        self._held_until = time.monotonic() + _HELD_S
+        self._warn(e.message.replace(f"; {AS_IT_WAS}", ""))
 
     @contextmanager
     def _knowledge(self, edits: Sequence[Edit]) -> Iterator[Knowledge]:
@@ -162,17 +201,25 @@ class ServedFile:
                 self.record()
 
     def record(self) -> None:
-        """Keep in the ledger when what was added since the last call came.
+        """Keep in the ledger when what was added since the last call came; later, while another program holds it.
 
         Raises:
             MemttlError: it cannot be written; the next call tries again.
         """
+        if time.monotonic() < self._held_until:
+            return
         self._recorded_at = time.monotonic()
         taken = {entity: dict(found) for entity, found in self.pending.items()}
         if not taken or not os.path.isfile(self.state.memory):
             return
         around = self.viewing.known.own_write
-        record_arrivals(self.state, taken, self._options.pace, self._warn, around=around)
+        try:
+            record_arrivals(self.state, taken, self._options.pace, self._warn, around=around)
+        except Locked:
+            raise
+        except TryAgain as e:
+            self._note_held(e)
+            return
         for entity, found in taken.items():
             rest = {key: at for key, at in self.pending[entity].items() if key not in found}
             if rest:
@@ -206,7 +253,7 @@ class ServedFile:
         `is_over`: it is the last time. What cannot be done is told.
         """
         if is_over:
-            pace = self._options.pace
+            self._held_until, pace = float("-inf"), self._options.pace
             self._options = self._options._replace(
                 pace=pace._replace(patience_s=min(_LAST_PATIENCE_S, pace.patience_s))
             )
@@ -214,19 +261,23 @@ class ServedFile:
             self.record()
         left_s = 0.0 if is_over else self._wrote_at + _AFTER_S - time.monotonic()
         if left_s > 0:
-            return left_s
+            return min(left_s, self._record_is_due_in())
         with self._quietly():
             self._look_after(ruling)
         with self._quietly():
             if self._is_new_to_look_at() and (is_over or self._look_is_due_in() <= 0):
                 self.look(ruling)
         self._familiar.close()
-        return max(1.0, self._look_is_due_in())
+        return max(1.0, min(self._look_is_due_in(), self._record_is_due_in()))
+
+    def _record_is_due_in(self) -> float:
+        return max(_IDLE_S, self._held_until - time.monotonic()) if self.pending else _LOOK_S
 
     def _look_after(self, ruling: Ruling) -> None:
-        if (self._backed_up or not self._vigil.is_over) and os.path.isfile(self.state.memory):
+        if not self._is_tidy and os.path.isfile(self.state.memory):
+            self._is_tidy = True
             run = self._backed_up[-1] if self._backed_up else None
-            self._say(look_after(self._editing(ruling, _nothing), run=run).warnings)
+            self._say(tidy_up(self._editing(ruling, _nothing), run=run).warnings)
             self._backed_up.clear()
 
     def _is_new_to_look_at(self) -> bool:
@@ -258,6 +309,10 @@ class ServedFile:
             self._tell(text)
 
 
+def _nothing(graph: Graph, _run: str) -> Made:
+    return Made(graph, deletes=False, sets=())
+
+
 def _broken(graph: Graph) -> set[bytes]:
     lines = (graph.rows[number - 1].line for number, _ in graph.odd)
     return {line.raw for line in lines if line.kind == "malformed"}
@@ -278,7 +333,3 @@ def _stamp(moment: Moment, knowledge: Knowledge) -> datetime | None:
         return check_stamp(stamp_of(moment.now, moment.clock, knowledge.newest)).replace(microsecond=0)
     except ClockBehind:
         return None
-
-
-def _nothing(graph: Graph, _run: str) -> Made:
-    return Made(graph, graph, deletes=False, sets=())

@@ -107,6 +107,15 @@ def holds_read_lease(descriptor: int) -> bool:
     return fcntl.fcntl(descriptor, fcntl.F_GETLEASE) == fcntl.F_RDLCK
 
 
+def is_awaited_by_a_writer(descriptor: int) -> bool:
+    """Say whether somebody waits for our write lease to write: for a reader the kernel would leave us a read lease."""
+    if sys.platform != "linux":
+        return False
+    import fcntl
+
+    return fcntl.fcntl(descriptor, fcntl.F_GETLEASE) == fcntl.F_UNLCK
+
+
 def lease_break_s() -> float:
     """Give how long the kernel waits for the holder of a lease before it lets the others in."""
     try:

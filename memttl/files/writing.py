@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from memttl import trace
 from memttl.errors import MemttlError, TryAgain
 from memttl.files import audit
-from memttl.files.commit import Change, commit, timestamp
+from memttl.files.commit import Change, LoggedSet, commit, timestamp
 from memttl.files.folder import Folder
 from memttl.files.foreign_lock import wait_for_foreign_lock
 from memttl.files.ladder import WritePath, first_rung, next_rung, quiet_words, refused
@@ -28,7 +28,7 @@ from memttl.files.pace import DEFAULT_PACE, Pace
 from memttl.files.remembered import Remembered
 from memttl.files.snapshot import Snapshot, identity
 from memttl.files.state import State, prepare, refusal
-from memttl.files.swap import Changed, NotCarried, Step
+from memttl.files.swap import Changed, Late, NotCarried, Step
 from memttl.files.versions import short_digest
 
 Make = Callable[[], tuple[Change, Snapshot] | None]
@@ -67,9 +67,11 @@ class Session:
         self.deadline = time.monotonic() + self.pace.patience_s
         self.warnings: list[str] = []
         self.is_recovering = False
+        self.late = Late.NO  # of the last write
         self.started = datetime.now(UTC)
         self.begun: tuple[str, object] | None = None  # the run whose `begin` has no `end` yet, and what it removes
         self.archived_in: Path | None = None  # the archive that holds what that run removes
+        self._set_ahead: dict[tuple[str, str], LoggedSet] = {}  # by entity and digest, for a write that is under way
         self._number = 0
         self.fs_type = fs_type_of(state.memory, memory.fd, self.remembered)
         self.rung = first_rung(self.write_path, platform=sys.platform, fs_type=self.fs_type)
@@ -84,16 +86,41 @@ class Session:
         self._number += 1
         return self._number
 
-    def log_begin(self, begun: tuple[str, object], events: list[dict[str, Any]]) -> None:
-        """Log the begin of a write, synced; one of a try that came to nothing is ended by the way.
+    def log_begin(
+        self, begun: tuple[str, object], events: list[dict[str, Any]], sets: Sequence[LoggedSet] = ()
+    ) -> None:
+        """Log the begin of a write, synced, and what it sets; one of a try that came to nothing is ended by the way.
 
         Raises:
             MemttlError: the audit log cannot be written, or the archive where such a try had put something in.
         """
         if self.begun is not None and self.begun[0] != begun[0]:
             self._give_up()
-        audit.append(self.state.audit, [*self._end({"applied": False}), *events], self.like)
-        self.begun = begun
+        lines, wanted = self._new_sets(sets)
+        audit.append(self.state.audit, [*self._end({"applied": False}), *events, *lines], self.like)
+        self.begun, self._set_ahead = begun, wanted
+
+    def set_ahead(self, sets: Sequence[LoggedSet]) -> None:
+        """Log what the write that comes sets, and take back what an earlier try of it has set besides; raises as above.
+
+        Before the swap: a log that cannot be written then leaves all as it was, and a kill no text without its TTL.
+        """
+        lines, wanted = self._new_sets(sets)
+        if lines:
+            audit.append(self.state.audit, lines, self.like)
+        self._set_ahead = wanted
+
+    def keep_set(self) -> None:
+        """Let what was set ahead stand, since the write is done."""
+        self._set_ahead = {}
+
+    def _new_sets(self, sets: Sequence[LoggedSet]) -> tuple[list[dict[str, Any]], dict[tuple[str, str], LoggedSet]]:
+        wanted = {(line["entity"], line["digest"]): (line, back) for line, back in sets}
+        old = self._set_ahead
+        new = [
+            line for key, (line, _) in wanted.items() if key not in old or old[key][0]["settings"] != line["settings"]
+        ]
+        return [*new, *(back for key, (_, back) in old.items() if key not in wanted)], wanted
 
     def log_end(self, fields: dict[str, Any], settings: Sequence[dict[str, Any]] = ()) -> None:
         """Log the end of the write that has begun, if one has, and what it set; raises as `log_begin`."""
@@ -272,6 +299,8 @@ def writing(
         except BaseException:
             with suppress(MemttlError):  # the first error is the one to tell; the next run settles the log
                 session.log_end({"applied": False})
+                # where this fails, too, settings stay of a text that did not come: one added later begins anew
+                session.set_ahead(())
             raise
         session.log_end({"applied": False})
         if options.remembered is not None:

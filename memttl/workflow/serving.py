@@ -15,7 +15,7 @@ from memttl.core.graph_edits import Answer, Edit
 from memttl.core.serving_notes import serving_notes
 from memttl.core.serving_view import View
 from memttl.core.wording import plural
-from memttl.errors import AS_IT_WAS, Bug, CannotCreate, MemttlError
+from memttl.errors import AS_IT_WAS, Bug, CannotCreate, MemttlError, TryAgain
 from memttl.files.archive_mark import refuse_archive
 from memttl.files.looking import Moment
 from memttl.files.served import PACE, Pending, Ruling, ServedFile
@@ -47,6 +47,7 @@ class Serving:
     ) -> None:
         self.resolve, self._tell, self._options = resolve, tell, options
         self._served = self._file_of(resolve())
+        self._told_gone = self._told_at_rest = ""
         self._ahead: tuple[State, Viewing] | None = None
         self._told_once = set[str]()
         self._has_viewed = False
@@ -78,13 +79,17 @@ class Serving:
     def apply(self, edits: Sequence[Edit]) -> Sequence[Answer | MemttlError]:
         """Write edits, durable once this returns; give an answer for each, or why nothing was done of it.
 
-        One that nobody reckoned with does not take the others down.
+        One that fails, such as by a setting that cannot be kept, does not take the others down.
         """
         try:
             ruling = self._ruling()  # first of all: it may be another file that is served from now on
-            return self._served.write(edits, ruling)
+            gone = self._gone(self.resolve())
+            answers = self._served.write(edits, ruling)
+            return [a._replace(notes=(*a.notes, gone)) for a in answers] if gone else answers
         except MemttlError as e:
-            return [e] * len(edits)
+            if len(edits) == 1 or e.applied or isinstance(e, TryAgain):  # that would fail again, and takes its time
+                return [e] * len(edits)
+            return [self.apply([edit])[0] for edit in edits]
         except OSError as e:  # before or after the write, which makes refusals of its own
             return [_refused(e, self.state)] * len(edits)
         except Exception as e:
@@ -93,6 +98,14 @@ class Serving:
             told = f"memttl met something that it did not reckon with ({type(e).__name__}: {e})"
             self._tell(told)
             return [Bug(f"{told}.")]
+
+    def _gone(self, settings: Settings) -> str:
+        """Say that the file is gone which was there before, and tell it once."""
+        gone = self._served.gone_words(settings.named, settings.state_elsewhere)
+        if gone and gone != self._told_gone:
+            self._tell(gone)
+        self._told_gone = gone
+        return gone
 
     def record(self) -> None:
         """Keep in the ledger when what was added since the last call came.
@@ -119,8 +132,10 @@ class Serving:
         try:
             ruling = self._ruling()
             return self._served.rest(ruling, is_over=is_over)
-        except MemttlError as e:  # the policy cannot be read at the moment
-            self._tell(e.message)
+        except MemttlError as e:  # the policy cannot be read at the moment, or the file was moved
+            if e.message != self._told_at_rest:
+                self._tell(e.message)
+            self._told_at_rest = e.message
             return 60.0
 
     def view(self) -> Seen:
@@ -134,9 +149,10 @@ class Serving:
         viewing = served.viewing if served.state == state else self._viewing_ahead(state)
         pending = [(e, key, at) for e, found in list(served.pending.items()) for key, at in list(found.items())]
         view = viewing.view(settings.policy, settings.now, pending if viewing is served.viewing else ())
-        notes = serving_notes(view.graph, viewing.known.problem, settings.bad_policy, settings.put_off)
+        notes = [*serving_notes(view.graph, viewing.known.problem, settings.bad_policy, settings.put_off)]
         self._tell_of_first(view, settings)
-        return Seen(view, settings, tuple(notes))
+        gone = self._gone(settings) if viewing is served.viewing else ""
+        return Seen(view, settings, (*notes, gone) if gone else tuple(notes))
 
     def _tell_of_first(self, view: View, settings: Settings) -> None:
         """Tell, once, how much a reader does not see: whoever has just switched to memttl might look for it."""

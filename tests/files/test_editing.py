@@ -11,22 +11,19 @@ import os
 import resource
 import signal
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from ledgers import written
 from pruning import at, events_of, names_in, state_folder
 from served import Served, add, make, take
-from strangers import Stranger, behind, text_of
-from support import entity, relation
+from strangers import Stranger, behind
+from support import entity
 from without_root import in_child
 
 from memttl.core.durations import parse_duration
-from memttl.core.graph import read_graph
-from memttl.core.undone_writes import first_undone, write_of
 from memttl.core.wish import Patch
-from memttl.errors import MemttlError
+from memttl.errors import CannotCreate, MemttlError, NoPermission
 from memttl.files import audit
 from memttl.files.commit import STEPS
 from memttl.files.remembered import Remembered
@@ -102,7 +99,9 @@ def test_deletion_killed_at_a_step_is_in_file_and_log_or_in_neither(memory: Path
 
 
 @pytest.mark.parametrize("save", ["rename", "in_place"])
-@pytest.mark.parametrize("step", ["start", "new version written", "leased", "verified", "exchanged", "released"])
+@pytest.mark.parametrize(
+    "step", ["start", "new version written", "leased", "verified", "exchanged", "settled", "synced"]
+)
 def test_stranger_who_writes_at_a_step_and_we_are_both_heard(tmp_path: Path, save: str, step: str) -> None:
     server = Stranger(tmp_path / "memory.jsonl")
     server.in_place(["a", "b"])
@@ -130,12 +129,12 @@ def test_full_disk_fails_all_and_changes_nothing(memory: Path) -> None:
     assert tidy(memory) == KEPT
 
 
-def test_fault_after_the_write_is_told_and_the_answer_stands(memory: Path) -> None:
-    def fail() -> None:
+def test_fault_after_the_write_is_told_and_the_answer_stands(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
         raise RuntimeError("odd")
 
     serving = Served(memory)
-    serving._served._vigil.note = lambda *_: fail()  # type: ignore[method-assign]
+    monkeypatch.setattr("memttl.files.editing.AfterWrite", fail)
     assert serving.answer(add("A", "new")).added == (("A", ("new",)),)
     assert serving.told == ["RuntimeError after a write: odd"]
 
@@ -195,27 +194,6 @@ def test_busy_process_gives_way_and_an_idle_one_does_not() -> None:
     assert len(slept) == 2
 
 
-def test_write_undone_by_a_late_save_is_told_from_a_deletion() -> None:
-    versions = [read_graph(text_of(["a", *more])) for more in ([], ["one"], ["one", "two"])]
-    writes = [write_of(before, after) for before, after in pairwise(versions)]
-
-    def undone(*observations: str) -> list[bytes]:
-        found = first_undone(writes, read_graph(text_of(observations)))
-        return [found.before] if found else []
-
-    assert undone("a", "theirs") == [versions[0].data]
-    assert undone("a", "one", "theirs") == [versions[1].data]
-    assert undone("a", "two", "theirs") == []
-    assert undone("a", "one", "two", "theirs") == []
-
-
-def test_deletion_undone_by_a_late_save_is_seen() -> None:
-    old, new = (read_graph(b"\n".join(lines)) for lines in ([entity(["a"]), relation("E", "E")], [entity(["a"])]))
-    writes = [write_of(old, new)]
-    assert first_undone(writes, read_graph(b"\n".join([entity(["a", "b"]), relation("E", "E")]))) == writes[0]
-    assert first_undone(writes, read_graph(entity(["a", "b"]))) is None
-
-
 def test_state_folder_that_is_gone_is_made_again(memory: Path) -> None:
     import shutil
 
@@ -234,3 +212,54 @@ def test_own_write_is_no_unrest_where_the_file_must_be_still(memory: Path) -> No
     memory.write_bytes(entity(["a stranger's"], name="A"))
     (answer,) = serving.apply([add("A", "new")])
     assert isinstance(answer, MemttlError)
+
+
+def ttl_of(path: Path, text: str) -> str | None:
+    """What the log has last said of a text's TTL, "" for nothing ever."""
+    said = [e["settings"] for e in events_of(path) if e["event"] == "set" and json.loads(e["raw"]) == text]
+    return said[-1].get("ttl") if said else ""
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+@pytest.mark.parametrize("step", ["exchanged", "released"])
+def test_text_that_came_before_a_kill_has_its_ttl(memory: Path, step: str, *, deletes: bool) -> None:
+    serving = Served(memory, step=kill(step))
+    assert died(lambda: serving.answers(add("A", "one", patch=TTL), *([take("A", "b")] if deletes else [])))
+    tidy(memory)
+    assert ttl_of(memory, "one") == "5 days"
+
+
+def test_log_that_cannot_be_written_fails_what_needs_it_and_nothing_else(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise CannotCreate("The audit log cannot be written; the memory file is as it was.")
+
+    serving = Served(memory)
+    monkeypatch.setattr(audit, "append", full)
+    found = serving.apply([add("A", "one", patch=TTL), add("A", "two")])
+    assert [isinstance(e, MemttlError) and not e.applied for e in found] == [True, False]
+    assert texts(memory) == ["a", "b", "acknowledged", "two"]
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+def test_settings_of_a_write_that_fails_for_good_are_taken_back(memory: Path, *, deletes: bool) -> None:
+    def fail(step: str) -> None:
+        if step == "verified":
+            raise NoPermission("no")
+
+    longer = Patch(ttl=parse_duration("90d"))
+    wanted = add("A", "acknowledged", "one", patch=longer), *([take("A", "b")] if deletes else [])
+    before = memory.read_bytes()
+    assert all(isinstance(e, NoPermission) for e in Served(memory, step=fail).apply(wanted))
+    assert memory.read_bytes() == before
+    assert (ttl_of(memory, "acknowledged"), ttl_of(memory, "one")) == ("5 days", None)
+    assert audit.unfinished_run(events_of(memory)) is None
+
+
+def test_settings_of_a_try_that_a_stranger_spoiled_are_logged_once_and_answered_as_new(memory: Path) -> None:
+    serving = Served(memory, now="2026-06-20T00:00:00Z", step=at("verified", lambda: os.utime(memory)))
+    before = len(events_of(memory))
+    answer = serving.answer(add("A", "acknowledged", "one", patch=TTL))
+    assert answer.added == (("A", ("acknowledged", "one")),)
+    assert [event["event"] for event in events_of(memory)[before:]] == ["set", "set"]

@@ -127,7 +127,7 @@ def test_ledger_that_is_held_for_a_moment_is_not_told(memory: Path, known: Knowi
     pin(memory, "E", "b")
     with closing(sqlite3.connect(ledger_path(memory), isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        assert known.update(()) == {}
+        assert known.update(()) is not None  # what the log tells of it is known all the same
         assert known.problem == ""
     time.sleep(knowing._HELD_RETRY_S)
     assert known.update(()) is None
@@ -142,9 +142,10 @@ def test_ledger_that_another_program_holds_is_not_waited_for(
     with closing(sqlite3.connect(ledger_path(memory), isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         begun = time.monotonic()
-        assert known.update(()) == {}
+        assert known.update(()) == {"E": {text_key("b")}}  # the log tells it
         assert time.monotonic() - begun < 5  # others wait 10 s
         assert "holds the ledger" in known.problem
+        assert known.known_of("E", "b").settings.pinned
         assert known.known_of("E", "a").first_seen is not None
 
 
@@ -165,3 +166,12 @@ def test_nothing_is_known_of_a_file_that_is_new_to_memttl(tmp_path: Path) -> Non
     known.arrived("E", "a", NOW + timedelta(seconds=9))
     known.update(())
     assert known.known_of("E", "a").first_seen == NOW
+
+
+def test_what_was_added_is_not_kept_for_ever(memory: Path, known: Knowing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memttl.files.knowing._MOST_ARRIVED", 5)
+    for number in range(20):
+        known.arrived("E", f"new {number}", NOW)
+        known.update([("E", text_key("waits"), NOW)])
+    assert len(known._born["E"]) <= 7
+    assert known.known_of("E", "waits").first_seen == NOW

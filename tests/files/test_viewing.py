@@ -124,3 +124,12 @@ def test_broken_ledger_hides_nothing_and_is_told(memory: Path, viewing: Viewing)
     state.audit.unlink()
     assert texts(read(viewing)) == {"E": [EXPIRED]}
     assert "cannot be rebuilt. Until it can, nothing counts as expired." in viewing.known.problem
+
+
+def test_rows_that_have_gone_are_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    viewing = Viewing(state_of(path))
+    for number in range(40):
+        path.write_bytes(entity([f"text {number}"], name="E"))
+        view = viewing.view(Policy(), NOW)
+    assert len(view.made.entries) < 12

@@ -394,62 +394,6 @@ def test_ttl_that_no_ledger_can_keep_is_refused(memory: Path) -> None:
     assert texts(memory) == ["y"]
 
 
-def stale_save(path: Path, seen: bytes, *added: str) -> None:
-    """A memory server saves what it makes of what it had read."""
-    lines = [json.loads(line) for line in seen.split(b"\n")]
-    lines[0]["observations"] += added
-    new = path.with_name("server.tmp")
-    new.write_bytes(b"\n".join(json.dumps(line, separators=(",", ":")).encode() for line in lines))
-    new.replace(path)
-
-
-def test_what_a_server_undoes_after_the_answer_comes_back_with_the_next_write(memory: Path) -> None:
-    serving, seen = Served(memory), memory.read_bytes()
-    serving.answer(add("A", "ours"))
-    stale_save(memory, seen, "theirs")
-    serving.answer(add("A", "next"))
-    assert set(texts(memory)) == {"a", "b", "c", "ours", "theirs", "next"}
-
-
-def test_what_a_server_undoes_after_the_answer_comes_back_at_rest(
-    memory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memttl.files.served._AFTER_S", 0.0)
-    serving, seen = Served(memory), memory.read_bytes()
-    for text in ("one", "two"):
-        serving.answer(add("A", text))
-    serving.answer(take("A", "b"))
-    stale_save(memory, seen, "theirs")
-    serving.rest()
-    assert set(texts(memory)) == {"a", "c", "one", "two", "theirs"}
-
-
-def test_what_another_memttl_took_out_meanwhile_stays_out(memory: Path) -> None:
-    serving = Served(memory)
-    serving.answer(add("A", "ours"))
-    Served(memory).answer(take("A", "ours"))
-    serving.answer(add("A", "next"))
-    assert "ours" not in texts(memory)
-
-
-def test_what_a_stranger_took_out_of_a_later_version_stays_out(memory: Path) -> None:
-    serving = Served(memory)
-    serving.answer(add("A", "one"))
-    serving.answer(add("A", "two"))
-    memory.write_bytes(memory.read_bytes().replace(b'"one",', b""))
-    serving.answer(add("A", "next"))
-    assert texts(memory) == ["a", "b", "c", "two", "next"]
-
-
-def test_old_copy_that_somebody_put_back_stays(memory: Path) -> None:
-    serving, copy = Served(memory), memory.read_bytes()
-    serving.answer(add("A", "new"))
-    memory.write_bytes(copy)
-    aged(memory)
-    serving.answer(add("A", "next"))
-    assert texts(memory) == ["a", "b", "c", "next"]
-
-
 def test_settings_of_another_process_are_known_at_once(memory: Path) -> None:
     serving = Served(memory)
     serving.answer(add("A", "new"))
@@ -521,3 +465,39 @@ def test_link_to_itself_is_no_bug(tmp_path: Path) -> None:
     (found,) = Served(loop).apply([make("A", "new")])
     assert isinstance(found, CannotCreate)
     assert "Look where its links lead" in found.hint
+
+
+def test_reads_and_writes_say_that_the_file_is_gone_and_how_it_comes_back(memory: Path) -> None:
+    serving = Served(memory)
+    serving.answer(take("A", "a"))
+    assert serving.view().notes == ()
+    memory.unlink()
+    (note,) = serving.view().notes
+    assert "memory.jsonl is gone: the memory begins anew, empty. There are backups of it" in note
+    assert serving.answer(make("A", "new")).notes == (note,)
+    assert (serving.view().notes, serving.answer(add("A", "more")).notes) == ((), ())
+    assert serving.told == [note]
+
+
+def test_file_that_never_was_is_not_gone(tmp_path: Path) -> None:
+    serving = Served(tmp_path / "memory.jsonl")
+    assert serving.view().notes == ()
+    assert serving.answer(make("A", "new")).notes == ()
+
+
+def test_server_of_a_file_that_is_moved_fails_and_writes_nothing(memory: Path) -> None:
+    from moving import moved
+
+    def refuse() -> Settings:
+        raise NoMemoryFile("moved")
+
+    serving = Served(memory)
+    serving.answer(add("A", "new"))
+    moved(memory, memory.with_name("new.jsonl"))
+    serving.resolve = refuse  # as the settings of `memttl serve` do
+    (answer,) = serving.apply([make("B", "y")])
+    assert isinstance(answer, NoMemoryFile)
+    with pytest.raises(NoMemoryFile):
+        serving.view()
+    serving.rest(is_over=True)
+    assert not memory.exists()

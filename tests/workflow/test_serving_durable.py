@@ -70,7 +70,7 @@ def test_addition_with_settings_is_synced_with_its_log_before_the_answer(
     recorded: Callable[[WritePath, Edit], list[str]], write_path: WritePath
 ) -> None:
     edit = add("A", "new", patch=Patch(ttl=parse_duration("5d")))
-    order = [*SWAP, "-> begin logged", *PLACED, *ENDED, "answered"]
+    order = [*SWAP, *BEGUN, *PLACED, "-> synced", "-> end logged", "answered"]
     assert recorded(write_path, edit) == order
 
 
