@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import date
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -20,10 +19,8 @@ from memttl.core.wish import Patch
 from memttl.server.calls import Calls
 
 SETTINGS = SimpleNamespace(policy=load_policy(""), now=NOW)
-SAID = {"ttl": 1.5, "decay": "session", "expires": "2026-08-01", "review_by": "2026-07-01", "pin": True}
-MEANT = Patch(
-    True, None, date(2026, 8, 1), Duration(days=1, hours=12), "session", date(2026, 7, 1)
-)  # as `memttl set` would put it
+SAID = {"ttl": 1.5, "decay": "session", "pin": True}
+MEANT = Patch(True, ttl=Duration(days=1, hours=12), tier="session")  # as `memttl set` would put it
 
 
 def called(tool: str, **arguments: Any) -> tuple[dict[str, Any], list[Patch]]:
@@ -53,7 +50,8 @@ def test_all_that_is_said_with_new_observations_is_set_for_each() -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"ttl": 0}, "ttl cannot be read"),
+        ({"ttl": 0}, "observations[0].ttl cannot be read"),
+        ({"ttl": 3, "expires": "2026-08-01"}, "observations[0].ttl and observations[0].expires both say when it ends"),
         ({"review_by": "never"}, "review_by 'never' cannot be read"),
         ({"decay": "sesion"}, "session, operational, permanent"),
     ],

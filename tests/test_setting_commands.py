@@ -280,20 +280,20 @@ def test_unpin_says_what_an_entity_pin_still_holds(memory: Path) -> None:
     memttl("pin", "--entity", "Sprint *", "--yes", "--file", memory, *NOW)
     ended = memttl("unpin", "Sprint 11", "--yes", "--file", memory, *NOW)
     assert ended.returncode == 0
-    assert "5 observations stay pinned: 'Sprint 11': its entity is pinned by you (Sprint *) (5)" in ended.stderr
+    assert "5 observations stay pinned: 'Sprint 11': its entity was pinned (Sprint *) (5)" in ended.stderr
 
 
 def test_explain_tells_what_was_set_and_which_entity_pin_holds(memory: Path) -> None:
     memttl("set", "Sprint 11", "sandbox", "--ttl", "9d", "--tier", "session", "--yes", "--file", memory, *NOW)
     explained = memttl("explain", "Sprint 11", "sandbox", "--file", memory, *NOW).stdout
     assert "keep 9 days" in explained
-    assert "+ set ttl: 9 days: set by you" in explained
+    assert "+ set ttl: 9 days: set" in explained
     memttl("pin", "Sprint 11", "sandbox", "--yes", "--file", memory, *NOW)
-    assert "+ set pin: set by you" in memttl("explain", "Sprint 11", "sandbox", "--file", memory, *NOW).stdout
+    assert "+ set pin: set" in memttl("explain", "Sprint 11", "sandbox", "--file", memory, *NOW).stdout
     memttl("pin", "--entity", "Sprint *", "--yes", "--file", memory, *NOW)
     explained = memttl("explain", "Sprint 11", "WebKit", "--file", memory, *NOW).stdout
-    assert "keep: its entity is pinned by you (Sprint *)" in explained
-    assert "+ set pin of the entity: Sprint *: set by you" in explained
+    assert "keep: its entity was pinned (Sprint *)" in explained
+    assert "+ set pin of the entity: Sprint *: set" in explained
 
 
 def test_a_pin_holds_against_a_prune_that_would_remove_it(memory: Path) -> None:

@@ -1,26 +1,27 @@
 """Edits of clients of `memttl serve` on a graph, and what comes with them: settings to log, and what to tell. Pure.
 
-`workflow/serving.py` calls it under the lock. Most arrivals need no settings, since a first sighting tells their age.
+`files/served.py` calls it under the lock. Most arrivals need no settings, since their instant tells their age.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from memttl.core.asked import asked_document
-from memttl.core.change_plan import renewal
+from memttl.core.change_plan import from_now, renewal
+from memttl.core.change_warnings import hidden, stay_pinned
 from memttl.core.classify import KnownOf, judge_entity
 from memttl.core.digests import text_digest
 from memttl.core.durations import Duration
 from memttl.core.graph import Graph, Row
 from memttl.core.graph_edits import NO_PATCH, Answer, Arrival, Edit, apply_edits
 from memttl.core.judge import Judge
-from memttl.core.model import NOTHING_KNOWN, Known, UserSettings, Verdict
+from memttl.core.model import Known, UserSettings, Verdict
 from memttl.core.wish import Patch
-from memttl.core.wording import head_of
+from memttl.core.wording import instant_text
 
 _Key = tuple[str, str]  # an entity's name and a text
 Settings = dict[_Key, UserSettings]
@@ -40,7 +41,8 @@ class Lives(NamedTuple):
 class Served(NamedTuple):
     """The graph as the edits leave it and their answers, one each; the settings that come with them, last word each.
 
-    `before` is what was set of the same until then.
+    `arrived` are the texts that came, by entity; none where there is no stamp for them. `before` is what was set until
+    then of what `settings` sets.
     """
 
     graph: Graph
@@ -48,6 +50,7 @@ class Served(NamedTuple):
     deletes: bool
     settings: Settings
     before: Settings
+    arrived: dict[str, list[str]]
 
 
 def serve_edits(graph: Graph, edits: Sequence[Edit], lives: Lives) -> Served:
@@ -62,7 +65,7 @@ def serve_edits(graph: Graph, edits: Sequence[Edit], lives: Lives) -> Served:
         answer._replace(notes=(*answer.notes, *batch.notes(answer.arrivals, rows))) for answer in edited.answers
     )
     before = {key: lives.known_of(*key).settings._replace(entity_pin="") for key in batch.settings}
-    return Served(edited.graph, answers, edited.deletes, batch.settings, before)
+    return Served(edited.graph, answers, edited.deletes, batch.settings, before, batch.arrived)
 
 
 def as_before(before: Settings, known_of: KnownOf) -> KnownOf:
@@ -90,6 +93,8 @@ class _Batch:
     def __init__(self, graph: Graph, lives: Lives) -> None:
         self._graph, self._lives, self._judge = graph, lives, lives.judge
         self.settings: Settings = {}
+        self.arrived: dict[str, list[str]] = {}
+        self._came: set[_Key] = set()
         self._hidden: dict[str, dict[str, Verdict]] = {}
         self._renewed: set[_Key] = set()
 
@@ -107,37 +112,51 @@ class _Batch:
         return self._hidden[entity]
 
     def take(self, arrival: Arrival) -> None:
-        """Set what comes with an arrival."""
+        """Note an arrival, and set what comes with it."""
         key = arrival.entity, arrival.text
+        if arrival.is_new and self._lives.stamp is not None and key not in self._came:
+            self._came.add(key)
+            self.arrived.setdefault(arrival.entity, []).append(arrival.text)
         verdict = self._hidden_in(arrival.entity).get(arrival.text) if arrival.is_renewed else None
-        after = settings_of(arrival, self._judge, self._known(*key), self._lives.stamp, verdict)
+        after = settings_of(arrival, self._judge, self._known(*key).settings, verdict)
         if after is not None:
             self.settings[key] = after
 
     def _known(self, entity: str, text: str) -> Known:
         known, asked = self._lives.known_of(entity, text), self.settings.get((entity, text))
+        if (entity, text) in self._came:
+            known = known._replace(first_seen=self._lives.stamp, arrived=True, backfilled=False)
         if asked is None:
             return known
         return known._replace(settings=asked._replace(entity_pin=known.settings.entity_pin))
 
     def notes(self, arrivals: Sequence[Arrival], rows: dict[str, Row]) -> Iterator[str]:
-        """Say what of it nobody will read, since it has expired already: by its own mark, or by what it is given."""
+        """Say what of it nobody will read, since it has expired already, and which of the words have no effect."""
         texts: dict[str, dict[str, None]] = {}
+        told: dict[str, dict[str, None]] = {}
         for arrival in arrivals:
             if arrival.is_new or arrival.is_renewed or arrival.patch != NO_PATCH:
                 texts.setdefault(arrival.entity, {})[arrival.text] = None
-        hidden = [v for name, found in texts.items() if name in rows for v in self._unseen(rows[name], list(found))]
-        if hidden:
-            are = "1 of the observations is" if len(hidden) == 1 else f"{len(hidden)} of the observations are"
-            yield f"{are} hidden at once, having expired already:" + "".join(map(_hidden_words, hidden))
+            if arrival.patch.says_how_long or arrival.patch.pinned is False:
+                told.setdefault(arrival.entity, {})[arrival.text] = None
+        yield from hidden([v for name, found in texts.items() if name in rows for v in self._unseen(rows[name], found)])
+        yield from stay_pinned(
+            v for name, found in told.items() if name in rows for v in self._alone(rows[name], found)
+        )
 
-    def _unseen(self, row: Row, texts: Sequence[str]) -> list[Verdict]:
+    def _alone(self, row: Row, texts: Iterable[str]) -> list[Verdict]:
+        """Judge some of an entity's texts as if they were all."""
         if not row.line.is_judged or row.line.record is None:
             return []
-        if not self._judge.policy.inherit:  # then the other texts of an entity can only keep one longer
-            alone = row.line._replace(record={**row.line.record, "observations": list(texts)})
-            if not any(v.expired for v in judge_entity(alone, self._judge, self._known_now)):
-                return []
+        alone = row.line._replace(record={**row.line.record, "observations": list(texts)})
+        return judge_entity(alone, self._judge, self._known_now)
+
+    def _unseen(self, row: Row, texts: Iterable[str]) -> list[Verdict]:
+        if not row.line.is_judged:
+            return []
+        # without [age] inherit the other texts of an entity can only keep one longer
+        if not self._judge.policy.inherit and not any(v.expired for v in self._alone(row, texts)):
+            return []
         hidden = hidden_texts(row, self._judge, self._known_now)
         return [hidden[text] for text in texts if text in hidden]
 
@@ -146,50 +165,27 @@ class _Batch:
         return known._replace(first_seen=self._lives.stamp) if known.first_seen is None else known
 
 
-def _hidden_words(verdict: Verdict) -> str:
-    return f"\n- {head_of(verdict.observation)} ({verdict.entity}): {verdict.reason}"
-
-
-def settings_of(
-    arrival: Arrival, judge: Judge, known: Known, stamp: datetime | None, verdict: Verdict | None
-) -> UserSettings | None:
-    """Give what is set for it from now on, None where that stays as it is.
+def settings_of(arrival: Arrival, judge: Judge, asked: UserSettings, verdict: Verdict | None) -> UserSettings | None:
+    """Give what is set for it from now on, None where that stays as it was `asked` before.
 
     `verdict` is that on the text as it was before, needed where the arrival renews it.
     """
-    was = known.settings._replace(entity_pin="")
+    was, patch = asked._replace(entity_pin=""), arrival.patch._replace(instead=True)
     if arrival.is_new:
-        if arrival.patch == NO_PATCH and known._replace(settings=was) == NOTHING_KNOWN:
-            return None
-        # a text that was here before is as old as then, unless it is said to be new
-        return _put(arrival.patch, _afresh(was, arrival.patch))._replace(created=stamp)
-    if arrival.is_renewed:
-        return _renewed(arrival.patch, judge, was, verdict)
-    after = _put(arrival.patch, was)
+        after = patch.on(_afresh(was, patch))
+    elif arrival.is_renewed:
+        after = _renewed(arrival.patch, judge, was, verdict)
+    else:
+        after = from_now(patch, judge).on(was)
     return after if after != was else None
-
-
-def _names_a_life(patch: Patch) -> bool:
-    return any(said is not None for said in (patch.expires, patch.review_by, patch.ttl, patch.tier))
 
 
 def _afresh(was: UserSettings, patch: Patch) -> UserSettings:
     """Of what was set for a text that was here before: what keeps it for good; a TTL of then says nothing of now."""
     kept = UserSettings(pinned=was.pinned, pinned_by_undo=was.pinned_by_undo)
-    if was.expires != "never" or _names_a_life(patch):
+    if was.expires != "never" or patch.says_how_long:
         return kept
     return kept._replace(expires="never")
-
-
-def _put(patch: Patch, was: UserSettings) -> UserSettings:
-    """Put a patch on what was set; what says how long takes the place of all that said so and would count more."""
-    if patch.review_by is not None:
-        was = was._replace(expires=None)
-    if patch.ttl is not None:
-        was = was._replace(expires=None, review_by=None)
-    if patch.tier is not None:
-        was = was._replace(expires=None, review_by=None, ttl=None)
-    return patch.on(was)
 
 
 def _renewed(patch: Patch, judge: Judge, was: UserSettings, verdict: Verdict | None) -> UserSettings:
@@ -209,6 +205,25 @@ def hidden_texts(row: Row, judge: Judge, known_of: KnownOf) -> dict[str, Verdict
     verdicts = [v for v in judge_entity(row.line, judge, known_of) if v.tier is not None]
     stays = {v.observation for v in verdicts if not v.expired}
     return {v.observation: v for v in verdicts if v.observation not in stays}
+
+
+def arrived_events(
+    arrived: Mapping[str, Sequence[str]], stamp: datetime | None, run: str, time: str
+) -> list[dict[str, Any]]:
+    """Give the lines of the audit log that tell when these texts came, one an entity; they hold no text."""
+    return [
+        {
+            "event": "arrived",
+            "run": run,
+            "command": "serve",
+            "time": time,
+            "entity": entity,
+            "digests": list(map(text_digest, texts)),
+            "at": instant_text(stamp),
+        }
+        for entity, texts in arrived.items()
+        if stamp is not None
+    ]
 
 
 def set_events(settings: Settings, run: str, time: str, *, with_text: bool) -> list[dict[str, Any]]:

@@ -238,6 +238,13 @@ def renewal(keep_for: Duration, judge: Judge, was: UserSettings = NOTHING_SET) -
     return Patch(expires=until or "never")
 
 
+def from_now(patch: Patch, judge: Judge) -> Patch:
+    """Give the patch for an observation that is there already: a TTL counts from now, not from its birth."""
+    if patch.ttl is None:
+        return patch
+    return patch._replace(ttl=None, expires=renewal(patch.ttl, judge).expires)
+
+
 def _ttl(verdict: Verdict, judge: Judge) -> Duration:
     assert verdict.tier is not None
     return judge.policy.tiers[verdict.tier].ttl

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from memttl.core.changes import Change, Changes
 from memttl.core.evidence import ENTITY_PINNED
 from memttl.core.model import Verdict
 from memttl.core.oddities import some
-from memttl.core.wording import plural
+from memttl.core.wording import head_of, plural
 
 # what is set, in the order in which it decides (`classify.py`), and its name in a sentence
 _DECIDING = {"expires": "expiry", "review_by": "review-by date", "ttl": "TTL", "tier": "tier"}
@@ -57,6 +57,15 @@ def _idle_words(what: str, entities: list[str]) -> str:
     count = "1 observation keeps" if len(entities) == 1 else f"{len(entities)} observations keep"
     places = some([repr(e) for e in dict.fromkeys(entities)])
     return f"{count} the {what} that was set before, which counts more than what is set now: {places}"
+
+
+def hidden(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say what readers will not see, since it has expired already by what it is given, or by its own mark."""
+    if not verdicts:
+        return []
+    are = "1 of the observations is" if len(verdicts) == 1 else f"{len(verdicts)} of the observations are"
+    rows = (f"\n- {head_of(v.observation)} ({v.entity}): {v.reason}" for v in verdicts)
+    return [f"{are} hidden at once, having expired already:{''.join(rows)}"]
 
 
 def stay_pinned(verdicts: Iterable[Verdict]) -> list[str]:

@@ -28,7 +28,7 @@ def newest_time(events: Sequence[Mapping[str, Any]]) -> str:
     """
     repairs = [place for place, e in enumerate(events) if e.get("event") == "repaired"]
     since = events[repairs[-1] :] if repairs else events
-    kinds = ("begin", "end", "baseline", "set", "repaired")
+    kinds = ("begin", "end", "baseline", "set", "arrived", "repaired")
     times = [str(e.get("time", "")) for e in since if e.get("event") in kinds]
     return max((t for t in times if t.endswith("Z")), default="")
 

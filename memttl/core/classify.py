@@ -84,6 +84,9 @@ def days_removed(removals: Iterable[Verdict], policy: Policy) -> dict[str, set[d
 
 def _birth(e: Evidence, record: Mapping[str, Any], judge: Judge, inherited: When | None) -> Birth:
     """The first source that gives a birth, in the order of SPEC section 3."""
+    is_set = e.birth is not None and e.birth.source == "set"
+    if e.known.arrived and e.known.first_seen is not None and not is_set:
+        return Birth(e.known.first_seen, "set", arrived=True)
     if e.birth is not None:
         return e.birth
     if inherited is not None:
@@ -125,6 +128,7 @@ def _verdict(e: Evidence, birth: Birth, judge: Judge, line: Line, index: int) ->
         near_mark=e.near_mark,
         waits_for_age=decision.waits_for_age,
         backfilled=birth.backfilled,
+        arrived=birth.arrived,
         by_default=e.named_by == "default" and not (e.pinned or e.problem or e.says_when),
     )
 

@@ -18,7 +18,7 @@ from memttl.core.normal import normalise
 from memttl.core.rules import Rule, Subject
 
 TEXT_FIELDS = ("content", "contents", "text", "observation", "value")
-ENTITY_PINNED = "its entity is pinned by you"
+ENTITY_PINNED = "its entity was pinned"
 NamedBy = Literal["set", "mark", "field", "rule", "default"]
 
 
@@ -108,7 +108,7 @@ def read_evidence(
 
 def _pin_reason(known: Known) -> str:
     if known.settings.pinned:
-        return "pinned by an undo" if known.settings.pinned_by_undo else "pinned by you"
+        return "pinned by an undo" if known.settings.pinned_by_undo else "pinned"
     entity_pin = known.settings.entity_pin
     return f"{ENTITY_PINNED} ({entity_pin})" if entity_pin else "pinned in its text"
 

@@ -83,9 +83,9 @@ def _set(e: Evidence) -> list[Tried]:
     rows["expires"] = asked.expires if asked.expires == "never" else when_text(asked.expires)
     rows |= {"review by": when_text(asked.review_by), "ttl": asked.ttl, "tier": asked.tier}  # as they decide
     given = {what: value for what, value in rows.items() if value is not None}
-    by = "set by an undo, which put it back" if asked.pinned_by_undo else "set by you"
+    by = "set by an undo, which put it back" if asked.pinned_by_undo else "set"
     pin = [Tried("set", "pin", matched=True, note=by)] if asked.pinned else []
-    return [*pin, *(Tried("set", f"{what}: {value}", matched=True, note="set by you") for what, value in given.items())]
+    return [*pin, *(Tried("set", f"{what}: {value}", matched=True, note="set") for what, value in given.items())]
 
 
 def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
@@ -95,9 +95,10 @@ def _seen(verdict: Verdict, e: Evidence) -> list[Tried]:
         inherited = [Tried("date", what, matched=True, note="its entity's only date")]
     if e.known.first_seen is None:
         return inherited
-    used = verdict.age_source == "seen"
+    used = verdict.age_source == "seen" or verdict.arrived
     origin = f", {FROM_OLD_VERSION}" if e.known.backfilled else ""
-    what = f"first seen {instant_text(e.known.first_seen)}{origin}"
+    came = "arrived" if e.known.arrived else "first seen"
+    what = f"{came} {instant_text(e.known.first_seen)}{origin}"
     if "newcomer" in verdict.reason:
         return [*inherited, Tried("date", what, matched=True, note="its grace as a newcomer counts from here")]
     return [*inherited, Tried("date", what, used, "birth" if used else "not needed")]
@@ -121,5 +122,5 @@ def _rules(e: Evidence, judge: Judge) -> list[Tried]:
             return rows
     default = judge.policy.default_tier
     used = e.named_by == "default"
-    other = "you named one" if e.named_by == "set" else f"a {e.named_by} names one"
+    other = "one is set" if e.named_by == "set" else f"a {e.named_by} names one"
     return [*rows, Tried("default", default, used, "the default tier" if used else f"not needed: {other}")]

@@ -89,12 +89,19 @@ def _fate(event: dict[str, Any], targets: Targets) -> Fate:
     entity, pin = event.get("entity"), event.get("entity_pin")
     if (isinstance(entity, str) and entity in targets.names) or (isinstance(pin, str) and pin in targets.pins):
         return "stub"
+    if event.get("event") == "arrived" and _arrived(event) & targets.digests.get(str(entity), frozenset()):
+        return "stub"  # else the ledger, which reads the log again, would know the text again
     is_set, raw = "settings" in event, event.get("raw")
     if is_set and isinstance(entity, str) and event.get("digest") in targets.digests.get(entity, ()):
         return "stub"  # what was set must not come back when a lost ledger is made from the log again
     if not isinstance(raw, str) or not _is_told(event, raw, targets):
         return "stays"
     return "stub" if is_set else "without its text"
+
+
+def _arrived(event: dict[str, Any]) -> set[str]:
+    digests = event.get("digests")
+    return set(map(str, digests)) if isinstance(digests, list) else set()
 
 
 def _is_told(event: dict[str, Any], raw: str, targets: Targets) -> bool:

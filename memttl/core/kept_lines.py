@@ -6,7 +6,7 @@ take none away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -57,7 +57,7 @@ def kept_lines(data: bytes, *, is_held: bool) -> KeptLines:
         if event is not None and (found := cleaned(event)) is not None
     ]
     whole, is_open = _whole_runs(line.event for line in sound)
-    kept = [line for line in sound if not _is_of_run(line.event) or line.event.get("run") in {*whole, is_open}]
+    kept = [line for line in sound if _is_kept(line, {*whole, is_open})]
     settings, pins, unsure = _settings(kept)
     segments = sum(1 for event in events if event and event.get("event") == "segment")
     apart = _runs_in(line.event for line in sound if _is_of_run(line.event)) - {*whole, is_open}
@@ -105,6 +105,13 @@ def cleaned(event: Event) -> Event | None:
     except UNREADABLE:
         return None
     return None if _is_of_run(event) and not isinstance(event.get("run"), str) else event
+
+
+def _is_kept(line: _Line, runs: Collection[str | None]) -> bool:
+    """Say whether a line may stand in a new log: not part of a run, nor an arrival that may have been made older."""
+    if line.event.get("event") == "arrived":
+        return line.is_proven
+    return not _is_of_run(line.event) or line.event.get("run") in runs
 
 
 def _is_of_run(event: Event) -> bool:

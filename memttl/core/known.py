@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memttl.core.digests import text_key
 from memttl.core.model import NOTHING_KNOWN, NOTHING_SET, Known, UserSettings
 from memttl.core.rules import compile_glob
-from memttl.core.sightings import Sighting, Sightings
+from memttl.core.sightings import Sighting, Sightings, after_arrivals
 
 
 class Setting(NamedTuple):
@@ -46,8 +46,14 @@ class EntityPins:
         return next((p for p, glob in self._globs if p == entity or glob.fullmatch(entity)), "")
 
 
+Arrivals = Mapping[str, Mapping[bytes, datetime]]  # by entity and key: when `memttl serve` stored each text
+
+
 class Knower:
-    """Answers `known_of(entity, text)`; `sightings_of` gives one entity's sightings, and is asked when it changes."""
+    """Answers `known_of(entity, text)`; `sightings_of` gives one entity's sightings, and is asked when it changes.
+
+    `arrivals` are those that it may lack.
+    """
 
     def __init__(
         self,
@@ -55,27 +61,32 @@ class Knower:
         settings: Sequence[Setting],
         pins: Sequence[str],
         days_of: Callable[[str], frozenset[date]] | None = None,
+        arrivals: Arrivals = {},  # noqa: B006  # never changed
     ) -> None:
         self._sightings_of, self._days_of = sightings_of, days_of
         self._days: frozenset[date] = frozenset()
         self._pins = EntityPins(pins)
         self._asked: dict[str, dict[bytes, UserSettings]] = {}
         self._entity: str | None = None
-        self.put(settings)
+        self._arrived: dict[str, dict[bytes, int]] = {}
+        self.put(settings, arrivals)
         self._sightings: Mapping[bytes, Sighting] = {}
         self._here: Mapping[bytes, UserSettings] = {}
         self._pin = ""
-        self._plain: dict[tuple[int, bool], Known] = {}  # most texts of a file share a few first sightings
+        self._plain: dict[tuple[int, int], Known] = {}  # most texts of a file share a few first sightings
 
-    def put(self, settings: Iterable[Setting]) -> None:
-        """Take over what was set since, for each observation in place of what was set before."""
+    def put(self, settings: Iterable[Setting], arrivals: Arrivals = {}) -> None:  # noqa: B006  # never changed
+        """Take over what was set since, for each observation in place of what was set before, and what arrived."""
         for setting in settings:
             self._asked.setdefault(setting.entity, {})[setting.key] = setting.asked
+        for entity, found in arrivals.items():
+            seconds = {key: int(at.timestamp()) for key, at in found.items()}
+            self._arrived.setdefault(entity, {}).update(seconds)
         self._entity = None
 
-    def beside(self, settings: Sequence[Setting], pins: Sequence[str]) -> Knower:
-        """Give one for another thread, which knows the same sightings and days, and these settings."""
-        return Knower(self._sightings_of, settings, pins, self._days_of)
+    def beside(self, settings: Sequence[Setting], pins: Sequence[str], arrivals: Arrivals) -> Knower:
+        """Give one for another thread, which knows the same sightings and days, and these settings and arrivals."""
+        return Knower(self._sightings_of, settings, pins, self._days_of, arrivals)
 
     def look_anew(self, days_of: Callable[[str], frozenset[date]] | None) -> None:
         """Ask for the sightings anew, and for the days by what is given: they have changed."""
@@ -85,6 +96,8 @@ class Knower:
         """Give what is known of one observation; `NOTHING_KNOWN` where nothing is."""
         if entity != self._entity:
             self._entity, self._sightings = entity, self._sightings_of(entity)
+            if entity in self._arrived:
+                self._sightings = after_arrivals(self._sightings, self._arrived[entity])
             self._here, self._pin = self._asked.get(entity, {}), self._pins.pin_of(entity)
             self._days = self._days_of(entity) if self._days_of else frozenset()
         if self._days:
@@ -103,9 +116,10 @@ class Knower:
         return plain if asked is NOTHING_SET else plain._replace(settings=asked)
 
     def _seen(self, sighting: Sighting) -> Known:
-        first, backfilled = sighting.first_seen, sighting.backfilled
-        known = self._plain.get((first, backfilled))
+        first, flags = sighting.first_seen, sighting.flags
+        known = self._plain.get((first, flags))
         if known is None:
-            known = Known(datetime.fromtimestamp(first, UTC), backfilled=backfilled)
-            self._plain[first, backfilled] = known
+            when = datetime.fromtimestamp(first, UTC)
+            known = Known(when, backfilled=sighting.backfilled, arrived=sighting.arrived)
+            self._plain[first, flags] = known
         return known

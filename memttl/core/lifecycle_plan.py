@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Literal, NamedTuple
+from datetime import date, datetime, timedelta
+from typing import Any, Literal, NamedTuple
 
-from memttl.core.change_plan import plan_patches, renewal
+from memttl.core.change_plan import from_now, plan_patches, renewal
+from memttl.core.change_warnings import hidden
 from memttl.core.changes import Before, Changes, PinChange
 from memttl.core.classify import judge_entity
 from memttl.core.digests import text_digest
@@ -17,7 +19,7 @@ from memttl.core.durations import Duration
 from memttl.core.entities import Entities, name_of, read_entities
 from memttl.core.entity_pins import pins_of, unpins_of
 from memttl.core.judge import Judge
-from memttl.core.model import NOTHING_SET, Verdict
+from memttl.core.model import NOTHING_SET, UserSettings, Verdict
 from memttl.core.near import near
 from memttl.core.oddities import plan_warnings
 from memttl.core.selection import is_glob, text_matcher
@@ -40,7 +42,7 @@ _Copies = Mapping[str, Sequence[Verdict]]  # by text
 class Item(NamedTuple):
     """What is said of one observation by its whole `text`, of all that hold a `part`, or of the entity (neither).
 
-    `renew` keeps it from now on: for so long, or for as long as its tier lasts.
+    `renew` keeps it from now on: for so long, or ("tier") for as long as its own TTL or its tier lasts.
     """
 
     entity: str
@@ -73,7 +75,7 @@ def plan_items(data: bytes, items: Sequence[Item], planning: Planning) -> ItemPl
     """
     entities = read_entities(data, sound=False)
     copies = {name: _copies(entities, name, planning) for name in dict.fromkeys(item.entity for item in items)}
-    patches: dict[tuple[str, str], Patch] = {}
+    patches, asked = dict[tuple[str, str], Patch](), planning.before.asked
     pins: dict[str, bool] = {}
     matched = []
     for item in items:
@@ -84,17 +86,19 @@ def plan_items(data: bytes, items: Sequence[Item], planning: Planning) -> ItemPl
         texts = [] if item.is_whole else _meant(item, copies[item.entity])
         matched.append(len(texts))
         for text in texts:
-            patch = _patch(item, text, copies[item.entity][text], planning)
             key = item.entity, text
-            patches[key] = _both(patches[key], patch) if key in patches else patch
+            so_far = patches.get(key, Patch())
+            was = so_far.on(asked.get((item.entity, text_digest(text)), NOTHING_SET))
+            patches[key] = _both(so_far, _patch(item, text, copies[item.entity][text], was, planning.judge))
     found = _pins(pins, entities, planning.before.entity_pins)
     before = planning.before._replace(entity_pins=_after(planning.before.entity_pins, found))
     changes = plan_patches(data, patches, before, planning.judge, planning.stamp, sound=False)
     changed = tuple(pin for pin in found if pin.pinned != (pin.pattern in planning.before.entity_pins))
+    expired = [c.will_be for c in changes.observations if c.will_be is not None and c.will_be.expired]
     whole = changes._replace(
         entity_pins=changed,
         unchanged=changes.unchanged + len(found) - len(changed),
-        warnings=(*plan_warnings(data, planning.judge.policy, entities.odd), *changes.warnings),
+        warnings=(*plan_warnings(data, planning.judge.policy, entities.odd), *changes.warnings, *hidden(expired)),
     )
     return ItemPlan(whole, tuple(matched), bool(entities.odd.malformed))
 
@@ -131,29 +135,63 @@ def _meant(item: Item, copies: _Copies) -> list[str]:
     return texts
 
 
-def _patch(item: Item, text: str, copies: Sequence[Verdict], planning: Planning) -> Patch:
+def _patch(item: Item, text: str, copies: Sequence[Verdict], was: UserSettings, judge: Judge) -> Patch:
+    """Give the patch for one text, for which this `was` set; what is said last counts."""
+    patch = from_now(item.patch, judge)
+    patch = patch._replace(instead=patch.says_how_long)
+    if item.patch.clear:
+        was = NOTHING_SET
     if item.renew is None:
-        return item.patch
-    policy, tier = planning.judge.policy, item.patch.tier
-    if item.renew != "tier":
-        keep_for = item.renew
-    else:
-        tiers = [tier] if tier else [v.tier for v in copies if v.tier is not None]
-        keep_for = max((policy.tiers[t].ttl for t in tiers), key=Duration.approximate_hours)
-        if keep_for.is_never:
-            raise UsageError(
-                f"{head_of(text)!r} of {item.entity!r} is in a tier that never expires; nothing was done.",
-                hint="Give renew a duration, such as 90d, or leave it out: it stays as it is.",
-            )
-    was = planning.before.asked.get((item.entity, text_digest(text)), NOTHING_SET)
-    return _both(item.patch, renewal(keep_for, planning.judge, NOTHING_SET if item.patch.clear else was))
+        return patch
+    keep_for = _as_before(item, text, copies, was, judge) if item.renew == "tier" else item.renew
+    return _both(patch, renewal(keep_for, judge, was))
+
+
+def _as_before(item: Item, text: str, copies: Sequence[Verdict], was: UserSettings, judge: Judge) -> Duration:
+    """Give how long it is to be kept anew: its own TTL, else its tier's, else as long as it had from birth to expiry.
+
+    Raises:
+        UsageError: nothing says how long.
+    """
+    if was.ttl is not None and not (item.patch.tier or was.ttl.is_never):
+        return was.ttl
+    tiers = [item.patch.tier] if item.patch.tier else [v.tier for v in copies if v.tier is not None]
+    keep_for = max((judge.policy.tiers[tier].ttl for tier in tiers), key=Duration.approximate_hours)
+    if not keep_for.is_never:
+        return keep_for
+    spans = [] if item.patch.tier else [span for v in copies if (span := _span(v, was, judge)) is not None]
+    if not spans:
+        raise UsageError(
+            f"{head_of(text)!r} of {item.entity!r} is in a tier that never expires, and nothing else says how long to "
+            "keep it; nothing was done.",
+            hint="Give renew a duration, such as 90d.",
+        )
+    return max(spans, key=Duration.approximate_hours)
+
+
+def _span(verdict: Verdict, was: UserSettings, judge: Judge) -> Duration | None:
+    """Give the time from birth to expiry, in whole hours; None where either is unknown."""
+    until = verdict.expires_at
+    if isinstance(was.expires, date):
+        until = judge.births.end(was.expires)  # also of what is pinned
+    if until is None or verdict.created_at is None or was.expires == "never":
+        return None
+    hours = math.ceil((until - judge.births.end(verdict.created_at)) / timedelta(hours=1))
+    return Duration(days=hours // 24, hours=hours % 24) if hours > 0 else None
 
 
 def _both(first: Patch, then: Patch) -> Patch:
     """Give one patch that does what both do, one after the other."""
     base = Patch(pinned=first.pinned) if then.clear else first
-    given = {name: value for name, value in then._asdict().items() if value is not None}
-    return base._replace(**{**given, "clear": first.clear or then.clear})
+    given: dict[str, Any] = {name: value for name, value in then._asdict().items() if value is not None}
+    return base._replace(
+        **{
+            **dict.fromkeys(then.displaced),
+            **given,
+            "clear": first.clear or then.clear,
+            "instead": first.instead or then.instead,
+        }
+    )
 
 
 def _pins(pins: Mapping[str, bool], entities: Entities, stored: Sequence[str]) -> list[PinChange]:

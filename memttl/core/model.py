@@ -44,12 +44,14 @@ class Line(NamedTuple):
 class Birth(NamedTuple):
     """The best known time of creation: a date as written, or an instant (aware), and how it is known.
 
-    `backfilled`: the source is `seen`, in an old version of the file that memttl was shown later.
+    `backfilled`: the source is `seen`, in an old version of the file that memttl was shown later. `arrived`: the source
+    is `set`, not by a user, but because `memttl serve` stored it at that instant.
     """
 
     when: When | None
     source: AgeSource
     backfilled: bool = False
+    arrived: bool = False
 
 
 class UserSettings(NamedTuple):
@@ -80,13 +82,15 @@ class Known(NamedTuple):
     """What the ledger knows of one observation: when memttl first saw it, and what the user set.
 
     `backfilled`: the first sighting comes from old versions of the file. `entity_days` are the days that were written
-    in its entity at the looks so far, those of observations that are gone included.
+    in its entity at the looks so far, those of observations that are gone included. `arrived`: the first sighting is
+    the instant at which `memttl serve` stored it.
     """
 
     first_seen: datetime | None = None
     settings: UserSettings = NOTHING_SET
     backfilled: bool = False
     entity_days: frozenset[date] = frozenset()
+    arrived: bool = False
 
 
 NOTHING_KNOWN = Known()
@@ -110,7 +114,7 @@ class Verdict(NamedTuple):
     does a rule that looks at nothing but the entity's type; `by_default`: no mark, field or rule names a tier
     or a date. `element` is the JSON value in the list; `near_mark` a bracket at its end that looks like a mark and is
     none. `waits_for_age`: a TTL would decide if its age were known. `backfilled`: the source `seen` is an old version
-    of the file.
+    of the file. `arrived`: the source `set` is the instant at which `memttl serve` stored it.
     """
 
     entity: str
@@ -136,6 +140,7 @@ class Verdict(NamedTuple):
     near_mark: str = ""
     waits_for_age: bool = False
     backfilled: bool = False
+    arrived: bool = False
 
 
 class LineRemoval(NamedTuple):

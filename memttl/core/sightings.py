@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memttl.core.digests import KEY_BYTES
 
 _ROW = struct.Struct(f"<{KEY_BYTES}sIHB")  # key, first seen, last day, flags
-_BACKFILLED = 1
+_BACKFILLED, _ARRIVED = 1, 2
 AT_LOOK = 0  # in the place of a last day: it was there at the last recorded look
 _LAST_SECOND = 2**32 - 1  # in 2106
 _LAST_DAY = 2**16 - 1  # in 2149
@@ -25,12 +25,19 @@ DAY_S = 86_400
 class Sighting(NamedTuple):
     """When one text was first seen (unix seconds), and the day since 1970 on which it was last seen, or AT_LOOK.
 
-    `backfilled`: the first date comes from old versions of the file, not from memttl's own look.
+    `backfilled`: the first date comes from old versions of the file, not from memttl's own look. `arrived`: it is the
+    second in which `memttl serve` stored the text; no look and no backfill moves it.
     """
 
     first_seen: int
     last_day: int = AT_LOOK
     backfilled: bool = False
+    arrived: bool = False
+
+    @property
+    def flags(self) -> int:
+        """Give what a packed row holds of it besides its dates."""
+        return _BACKFILLED * self.backfilled | _ARRIVED * self.arrived
 
 
 Sightings = dict[bytes, Sighting]
@@ -44,7 +51,7 @@ class BadRow(ValueError):
 def pack(sightings: Mapping[bytes, Sighting]) -> bytes:
     """Write the sightings of one entity as bytes: 15 for each text."""
     rows = (
-        _ROW.pack(key, min(max(s.first_seen, 0), _LAST_SECOND), min(s.last_day, _LAST_DAY), _BACKFILLED * s.backfilled)
+        _ROW.pack(key, min(max(s.first_seen, 0), _LAST_SECOND), min(s.last_day, _LAST_DAY), s.flags)
         for key, s in sightings.items()
     )
     return b"".join(rows)
@@ -58,7 +65,10 @@ def unpack(packed: bytes) -> Sightings:
     """
     if len(packed) % _ROW.size:
         raise BadRow(f"{len(packed)} bytes are no whole number of sightings")
-    return {key: Sighting(first, day, bool(flags & _BACKFILLED)) for key, first, day, flags in _ROW.iter_unpack(packed)}
+    return {
+        key: Sighting(first, day, bool(flags & _BACKFILLED), bool(flags & _ARRIVED))
+        for key, first, day, flags in _ROW.iter_unpack(packed)
+    }
 
 
 def present(sightings: Mapping[bytes, Sighting]) -> set[bytes]:
@@ -82,26 +92,31 @@ def after_look(old: Mapping[bytes, Sighting], keys: Iterable[bytes], stamp: int,
 def after_naming(old: Mapping[bytes, Sighting], births: Mapping[bytes, int | None], stamp: int) -> Sightings:
     """Give the sightings after some texts were named at the instant `stamp`, which is no look at the others.
 
-    `births` holds for each key an earlier birth (unix seconds) or None. A birth only ever moves earlier.
+    `births` holds for each key an earlier birth (unix seconds) or None. A birth only ever moves earlier, and that of an
+    arrival does not.
     """
     new = dict(old)
     for key, birth in births.items():
         found = old.get(key, Sighting(stamp, stamp // DAY_S))
-        if birth is not None and birth < found.first_seen:
+        if birth is not None and birth < found.first_seen and not found.arrived:
             found = found._replace(first_seen=birth, backfilled=True)
         new[key] = found
     return new
 
 
 def after_arrivals(old: Mapping[bytes, Sighting], arrivals: Mapping[bytes, int]) -> Sightings:
-    """Give the sightings after texts are told to have come at these instants (unix seconds), which is no look at all.
+    """Give the sightings after `memttl serve` stored texts at these instants (unix seconds), which is no look at all.
 
-    One that was seen before stays as old as it was; one that a look met only later is as old as its arrival.
+    One that was seen before and comes back is as old as its new arrival. One that was first seen later stays so: then
+    an old line of the audit log was read again.
     """
     new = dict(old)
     for key, second in arrivals.items():
-        found = old.get(key, Sighting(second, second // DAY_S))
-        new[key] = found._replace(first_seen=min(found.first_seen, second))
+        day = second // DAY_S
+        found = old.get(key, Sighting(second, day))
+        if found.first_seen <= second:
+            last_day = found.last_day if found.last_day == AT_LOOK else max(found.last_day, day)
+            new[key] = Sighting(second, last_day, arrived=True)
     return new
 
 

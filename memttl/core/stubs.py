@@ -1,7 +1,8 @@
 """Stubs: the lines of the audit log that stand for what is gone, and carry the chain of digests over it. Pure.
 
 `erased` stands in place of one line (`forget`), `summary` of an old run, and `segment` before all of them: it says how
-many bytes thinning took out. `chain.py` follows them; `thinning.py` and `forget` make them.
+many bytes thinning took out. A `summary` without a run is that of arrivals.
+`chain.py` follows them; `thinning.py` and `forget` make them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _COUNTS = ("removed", "restored", "quarantined")
 STUBS: dict[str, frozenset[str]] = {
     "erased": frozenset({"was", "own", "run", "time", "of"}),
     "summary": frozenset(
-        {"was", "own", "run", "command", "time", "now", "applied", "undoes", "partial", "thinned", *_COUNTS}
+        {"was", "own", "run", "command", "time", "now", "applied", "undoes", "partial", "thinned", "arrived", *_COUNTS}
     ),
     "segment": frozenset({"was", "own", "time", "bytes", "until"}),
 }
@@ -57,7 +58,7 @@ FORMS: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(("time", "now", "thinned"), _is_time),
     **dict.fromkeys(("command", "of"), _is_word),
     **dict.fromkeys(("was", "own"), _is_digest),
-    **dict.fromkeys((*_COUNTS, "bytes", "until"), _is_count),
+    **dict.fromkeys((*_COUNTS, "arrived", "bytes", "until"), _is_count),
     **dict.fromkeys(("applied", "partial"), _is_flag),
 }
 

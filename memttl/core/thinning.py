@@ -1,11 +1,12 @@
 """The old runs of an audit log into one summary line each, with the chain of digests whole. Pure.
 
 `files/thin_log.py` calls it. What was set, and all that stands in the log on its own, stays byte for byte; so do the
-newest runs, however old they are.
+newest runs, however old they are. Old arrivals that the ledger knows become one line, too.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -29,11 +30,11 @@ class Thinned(NamedTuple):
     runs: int
 
 
-def thinned(lines: Sequence[bytes], is_old: IsOld, *, at: str, keep: int = KEPT_RUNS) -> Thinned | None:
+def thinned(lines: Sequence[bytes], is_old: IsOld, *, at: str, keep: int = KEPT_RUNS, known: int = 0) -> Thinned | None:
     """Thin the longest beginning in which every run is old; None where there is none, or where it is not whole.
 
     `lines` are the log's, its segment line included; `is_old` is asked of times as they stand in the log; `at` is the
-    time of the thinning.
+    time of the thinning. The ledger knows the arrivals of the first `known` lines.
     """
     events = [event_of(line) for line in lines]
     end = _end_of_old(events, is_old, keep)
@@ -42,26 +43,54 @@ def thinned(lines: Sequence[bytes], is_old: IsOld, *, at: str, keep: int = KEPT_
         return None
     if end < len(lines) and (events[end] or {}).get("prev", _after(lines[:end])) != _after(lines[:end]):
         return None  # the last line of it was edited
+    stays = [
+        _stays(event) and not (place < known and _is_old_arrival(event, is_old)) for place, event in enumerate(events)
+    ]
     out, runs, before = list[bytes](), 0, FIRST
     place = first
     while place < end:
         stop = place
-        while stop < end and not _stays(events[stop]):
+        while stop < end and not stays[stop]:
             stop += 1
         if stop == place:
             out.append(lines[place])
             before, place = digest_of(lines[place], before), place + 1
             continue
         summaries = _summaries([e for e in events[place:stop] if e], at)
-        gap = lines[place:stop] if not summaries else _chained(summaries, before, _after(lines[place:stop], before))
+        if summaries:
+            gap = _chained(summaries, before, _after(lines[place:stop], before))
+        else:
+            gap = _without_arrivals(lines[place:stop], before, at)
         out += gap
         runs, before, place = runs + len(summaries), _after(gap, before), stop
-    return Thinned(out, end, runs)
+    return Thinned(out, end, runs) if runs or len(out) < end - first else None
 
 
 def _stays(event: Event | None) -> bool:
     """Say whether a line stays as it is; a torn one goes with the run that it stands in."""
     return event is not None and not str(event.get("event")).startswith(_OF_RUNS)
+
+
+def _is_arrival(event: Event | None) -> bool:
+    return event is not None and event.get("event") == "arrived"
+
+
+def _is_old_arrival(event: Event | None, is_old: IsOld) -> bool:
+    time = event.get("time") if event is not None and _is_arrival(event) else None
+    return isinstance(time, str) and is_old(time)
+
+
+def _without_arrivals(lines: Sequence[bytes], before: str, at: str) -> list[bytes]:
+    """Give lines in which no run begins, with one in place of each row of arrivals."""
+    out = list[bytes]()
+    for are_arrivals, found in itertools.groupby(lines, lambda line: _is_arrival(event_of(line))):
+        row = list(found)
+        after = _after(row, before)
+        if are_arrivals:
+            row = _chained([{"event": "summary", "arrived": len(row), "thinned": at}], before, after)
+        out += row
+        before = after
+    return out
 
 
 def _end_of_old(events: Sequence[Event | None], is_old: IsOld, keep: int) -> int:

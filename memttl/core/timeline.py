@@ -88,7 +88,7 @@ def timeline_of(events: Sequence[Event]) -> list[Entry]:
         elif isinstance(run, str) and run in runs:
             if run not in entries:
                 entries[run] = _of_run(runs[run])
-        elif isinstance(run, str) and kind in ("set", "erased"):
+        elif isinstance(run, str) and kind in ("set", "erased") and event.get("of") != "arrived":
             if run not in settings:
                 settings[run] = []
                 entries[run] = Entry("settings", _time(event), run, str(event.get("command", "set")))

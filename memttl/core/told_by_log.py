@@ -1,4 +1,4 @@
-"""What the audit log's events tell of settings, pins and the baseline: what a ledger must not lose. Pure.
+"""What the audit log's events tell of settings, pins, arrivals and the baseline: what a ledger must not lose. Pure.
 
 `files/rebuild.py` makes a lost ledger from it, and `kept_lines.py` reads a damaged log with it, line by line.
 """
@@ -11,24 +11,37 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from memttl.core.asked import asked_of
-from memttl.core.known import Setting
+from memttl.core.known import Setting, key_of_digest
 
 # all that a setting may raise which cannot be read
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 
 class Logged(NamedTuple):
-    """What some lines of the log set, the last word on each: settings, what was cleared included, and entity pins."""
+    """What some lines of the log set, the last word on each: settings, what was cleared included, and entity pins.
 
-    settings: tuple[Setting, ...]
-    entity_pins: dict[str, bool]
+    `arrivals` are the texts that `memttl serve` stored, by entity and key, each with the last time at which it did.
+    """
+
+    settings: tuple[Setting, ...] = ()
+    entity_pins: dict[str, bool] = {}  # noqa: RUF012  # never changed
+    arrivals: dict[str, dict[bytes, datetime]] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def is_nothing(self) -> bool:
+        """True where they set nothing and tell of no arrival."""
+        return not (self.settings or self.entity_pins or self.arrivals)
 
 
 def logged_in(events: Iterable[Mapping[str, Any]]) -> Logged:
     """Give what these events set; raises one of UNREADABLE where one cannot be read."""
     settings: dict[tuple[str, str], Setting] = {}
     pins: dict[str, bool] = {}
+    arrivals: dict[str, dict[bytes, datetime]] = {}
     for event in events:
+        if event.get("event") == "arrived":
+            at = _instant(event["at"])
+            arrivals.setdefault(str(event["entity"]), {}).update((key_of_digest(d), at) for d in event["digests"])
         if event.get("event") != "set":
             continue
         if "entity_pin" in event:
@@ -36,7 +49,7 @@ def logged_in(events: Iterable[Mapping[str, Any]]) -> Logged:
         else:
             setting = setting_told(event)
             settings[setting.entity, setting.digest] = setting
-    return Logged(tuple(settings.values()), pins)
+    return Logged(tuple(settings.values()), pins, arrivals)
 
 
 def setting_told(event: Mapping[str, Any]) -> Setting:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -19,7 +20,9 @@ from memttl.core.policy import Policy
 from memttl.core.selection import Choice, refuse_unknown_tier
 from memttl.errors import UsageError
 
+_PART_OF_DAYS = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}")
 _LONGEST = 200  # characters of a value: what is longer was meant for something else, and would fill the answer
+_ENDS = ("expires", "review_by", "ttl")  # what says when it ends, in the order in which they count; then the tier
 Command = Literal["set", "pin", "unpin", "renew"]
 _DATES = "Write it as 2026-06-01 or 2026-06-01T12:00:00Z, or in a format of the policy"
 
@@ -49,7 +52,10 @@ class Wish(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """A change to what was set: what is not None takes the place of what was; `clear` first takes all but a pin."""
+    """A change to what was set: what is not None takes the place of what was; `clear` first takes all but a pin.
+
+    `instead`: what it says of how long takes the place of all that says so, too, and would count more.
+    """
 
     pinned: bool | None = None
     created: When | None = None
@@ -58,11 +64,13 @@ class Patch(NamedTuple):
     tier: str | None = None
     review_by: When | None = None
     clear: bool = False
+    instead: bool = False
 
     def on(self, was: UserSettings) -> UserSettings:
         """Give what is set once this is put on what was set."""
         base = UserSettings(pinned=was.pinned, pinned_by_undo=was.pinned_by_undo) if self.clear else was
-        after = base._replace(**self._given())
+        new: dict[str, Any] = {**dict.fromkeys(self.displaced), **self._given()}
+        after = base._replace(**new)
         return after if self.pinned is None else after._replace(pinned_by_undo=False)  # now it is the user's own word
 
     @property
@@ -72,7 +80,17 @@ class Patch(NamedTuple):
         return (self.clear or bool(given)) and all(value is False for value in given.values())
 
     def _given(self) -> dict[str, Any]:
-        return {k: v for k, v in self._asdict().items() if v is not None and k != "clear"}
+        return {k: v for k, v in self._asdict().items() if v is not None and k not in ("clear", "instead")}
+
+    @property
+    def says_how_long(self) -> bool:
+        """True where it gives an expiry, a day of review, a TTL or a tier."""
+        return any(getattr(self, name) is not None for name in (*_ENDS, "tier"))
+
+    @property
+    def displaced(self) -> set[str]:
+        """Name what goes with it although it gives nothing in its place."""
+        return set(_ENDS) - self._given().keys() if self.instead and self.says_how_long else set()
 
 
 def check_wish(wish: Wish) -> None:
@@ -147,6 +165,11 @@ def patch_of(
     def text(name: str, value: object) -> str:
         return _text(called[name], value, "a date such as 2026-06-01")
 
+    ends = [
+        called[n] for n, value in (("ttl", ttl), ("expires", expires), ("review_by", review_by)) if value is not None
+    ]
+    if len(ends) > 1:
+        raise UsageError(f"{ends[0]} and {ends[1]} both say when it ends; nothing was done.", hint="Give one of them.")
     if not (pin is None or isinstance(pin, bool)):
         raise _of_other_kind(called["pin"], pin, "true or false")
     return Patch(
@@ -165,7 +188,10 @@ def _days(name: str, value: object) -> Duration:
     """Read a number of days, parts of one rounded up to hours, or a duration's text."""
     what = "a number of days, or a duration such as 90d"
     if isinstance(value, str):
-        return read_duration(name, _text(name, value, what))
+        text = _text(name, value, what)
+        if not _PART_OF_DAYS.fullmatch(text.strip()):
+            return read_duration(name, text)
+        value = float(text)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise _of_other_kind(name, value, what)
     days: object = value
@@ -181,7 +207,7 @@ def _days(name: str, value: object) -> Duration:
 
 
 def _tier(name: str, value: object, policy: Policy) -> str:
-    text = _text(name, value, "the name of a tier")
+    text = _text(name, value, "the name of a tier").strip()
     own = {normalise(tier): tier for tier in policy.tiers}  # as marks and fields are compared
     tier = text if text in policy.tiers else own.get(normalise(text))
     if tier is None:

@@ -9,7 +9,7 @@ from memttl.core.model import Birth, Expiry, When
 from memttl.core.zones import in_zone
 
 _BORN = {
-    "set": "created {} (set by you)",
+    "set": "created {} (set)",
     "object": "created {}",
     "text": "written {}",
     "inherited": "its entity is dated {}",
@@ -25,7 +25,8 @@ _SHOWN = 8  # names or labels in one sentence
 def birth_words(birth: Birth, zone: tzinfo = UTC) -> str:
     """Say how old it is and how that is known: `written 2026-04-01`."""
     assert birth.when is not None
-    words = FROM_OLD_VERSION + ", {}" if birth.backfilled else _BORN[birth.source]
+    known = FROM_OLD_VERSION + ", {}" if birth.backfilled else _BORN[birth.source]
+    words = "arrived {}" if birth.arrived else known
     return words.format(day_words(birth.when, zone))
 
 

@@ -1,4 +1,4 @@
-"""What clients of `memttl serve` have added, and what the memory file holds, into the ledger, when nothing else is due.
+"""What the audit log tells of arrivals, and what the memory file holds, into the ledger, when nothing else is due.
 
 `workflow/serving.py` calls it from its writing thread. Nothing here refuses a client anything: what cannot be recorded
 is told, and a later look records it.
@@ -7,9 +7,8 @@ is told, and a later look records it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import datetime
 
 from memttl.core.classify import day_reader
 from memttl.core.clock import check_clock
@@ -24,7 +23,6 @@ from memttl.files.snapshot import identity
 from memttl.files.state import State, prepare
 
 LEDGER_S = 0.5  # memttl's own runs hold it under the lock alone, and others for no longer, or for very long
-Arrivals = Mapping[str, Mapping[bytes, datetime]]  # by entity and key: when each text came
 
 
 @contextmanager
@@ -47,19 +45,18 @@ def _ledger(
 
 def record_arrivals(
     state: State,
-    arrivals: Arrivals,
     pace: Pace,
     warn: Callable[[str], None],
     *,
     around: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
-    """Keep in the ledger when these texts came; `around` is entered under the lock, before the ledger is opened.
+    """Keep in the ledger what the log tells; `around` is entered under the lock, before the ledger is opened.
 
     Raises:
         MemttlError: it cannot be written.
     """
-    with _ledger(state, pace, warn, around) as ledger, ledger.transaction(write=True):
-        ledger.meet(arrivals)
+    with _ledger(state, pace, warn, around):
+        pass  # opening it to write is what takes all of that over
 
 
 def record_look(

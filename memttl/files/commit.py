@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from memttl.files.archiving import ToArchive
     from memttl.files.writing import Session
 
-LoggedSet = tuple[dict[str, Any], dict[str, Any]]  # a line of the log that sets something, and what takes it back
+# a line of the log that sets something, and what takes it back; None for an arrival, which makes nothing older
+LoggedSet = tuple[dict[str, Any], dict[str, Any] | None]
 # every name that `step` is called with, in order; "leased" on rung A alone, "linked" on rung C alone
 STEPS = (
     *("start", "old version kept", "backup written", "new version written", "begin logged", "archived"),

@@ -45,7 +45,7 @@ class Familiar:
             raise
 
     def without_ledger(self, knower: Knower) -> Knowledge:
-        """Give what is known while another program holds the ledger: the log's settings, and the ages of `knower`.
+        """Give what is known while another program holds the ledger: what the log tells, and the ages of `knower`.
 
         Raises:
             MemttlError: the audit log cannot be read.
@@ -55,9 +55,10 @@ class Familiar:
             baseline_in_log(self._state),
             logged.settings,
             tuple(p for p, pinned in logged.entity_pins.items() if pinned),
+            logged.arrivals,
         )
         knowledge = Knowledge(self._state, found=found)
-        knowledge.known_of = knower.beside(found.settings, found.entity_pins).known_of
+        knowledge.known_of = knower.beside(found.settings, found.entity_pins, found.arrivals).known_of
         return knowledge
 
     def close(self) -> None:
@@ -76,7 +77,7 @@ class Familiar:
             logged = logged_since(self._state, self._log_bytes)
             if logged.entity_pins:
                 return self._anew(must_know=must_know, stamps=stamps)
-            known.learn(logged.settings)
+            known.learn(logged.settings, logged.arrivals)
             self._log_bytes = size
         if ledger != self._stamps[0]:
             known.renew()

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from memttl.core.digests import text_key
 from memttl.core.known import Knower
 from memttl.core.model import NOTHING_KNOWN, Known
 from memttl.errors import AS_IT_WAS, MemttlError, TryAgain
@@ -34,7 +32,7 @@ Keys = dict[str, set[bytes]]  # by entity, the keys of some of its texts
 
 
 class Knowing:
-    """Knowledge of one memory file, for one reading thread; `arrived` and `own_write` are for the writing one.
+    """Knowledge of one memory file, for one reading thread; `own_write` is for the writing one.
 
     `problem` says in whole sentences why it may be out of date, "" where it is not. `is_known` is false until it could
     be read once.
@@ -45,9 +43,7 @@ class Knowing:
         self.problem, self.is_known = "", False
         self.baseline: datetime | None = None
         self._knower = Knower(lambda _: {}, (), ())
-        self._born: dict[str, dict[bytes, datetime]] = {}  # what was added and may not be in the ledger as it was read
-        self._arrived = 0  # how often something was added since then
-        self._arrivals: deque[tuple[str, bytes, datetime]] = deque()
+        self._arrived = 0  # how many arrivals were read from the log since the ledger was
         self._own: dict[Stamp, Stamp] = {}  # the ledger before and after what this process has recorded
         self._ledger: Stamp = None
         self._log: Stamp = None
@@ -62,52 +58,30 @@ class Knowing:
         return self._knower
 
     def known_of(self, entity: str, text: str) -> Known:
-        """Give what is known of one observation, as the ledger will once it has what was added."""
-        known = self._knower.known_of(entity, text) if self.is_known else NOTHING_KNOWN
-        born = self._born[entity].get(text_key(text)) if entity in self._born else None
-        if born is None or (known.first_seen is not None and known.first_seen <= born):
-            return known
-        return known._replace(first_seen=born)
-
-    def arrived(self, entity: str, text: str, moment: datetime) -> None:
-        """Know that this text was added to its entity at `moment`."""
-        self._arrivals.append((entity, text_key(text), moment))
+        """Give what is known of one observation, as the ledger will once it has what the audit log tells."""
+        return self._knower.known_of(entity, text) if self.is_known else NOTHING_KNOWN
 
     @contextmanager
     def own_write(self) -> Iterator[None]:
-        """Take what the ledger is given inside, under the lock, for the arrivals that are known already."""
+        """Take what the ledger is given inside, under the lock, for what the audit log has told already."""
         before = _ledger_stamp(self._state)
         yield
         self._own[before] = _ledger_stamp(self._state)
 
-    def update(self, pending: Iterable[tuple[str, bytes, datetime]]) -> Keys | None:
-        """Read what is new; give the texts of which more is known than before, None where that may be any.
-
-        `pending` is what was added and is not in the ledger yet.
-        """
-        pending = list(pending)  # before the ledger is read, into which the writing thread moves it
-        changed = self._take_arrivals()
+    def update(self) -> Keys | None:
+        """Read what is new; give the texts of which more is known than before, None where that may be any."""
         ledger, log = _ledger_stamp(self._state), _log_stamp(self._state)
         while self._ledger in self._own and self._ledger != ledger:
             self._ledger = self._own.pop(self._ledger)
         is_behind = self.problem or ledger != self._ledger or self._arrived > _MOST_ARRIVED
         if not self.is_known or is_behind or not _has_grown(self._log, log):
-            if time.monotonic() >= self._retry_at and self._load(ledger, log, pending):
+            if time.monotonic() >= self._retry_at and self._load(ledger, log):
                 return None
             if not (self.is_known and _has_grown(self._log, log)):
-                return changed
-        return changed if log == self._log else self._follow(changed, log, pending)
+                return {}
+        return {} if log == self._log else self._follow(log)
 
-    def _take_arrivals(self) -> Keys:
-        changed: Keys = {}
-        while self._arrivals:
-            entity, key, moment = self._arrivals.popleft()
-            self._born.setdefault(entity, {}).setdefault(key, moment)
-            self._arrived += 1
-            changed.setdefault(entity, set()).add(key)
-        return changed
-
-    def _load(self, ledger: Stamp, log: Stamp, pending: Iterable[tuple[str, bytes, datetime]]) -> bool:
+    def _load(self, ledger: Stamp, log: Stamp) -> bool:
         """Read all; say whether it came to something. The first time there is nothing to go on with, so it waits."""
         patience_s, self._patience_s = self._patience_s, 0.0
         self._retry_at = time.monotonic() + _RETRY_S
@@ -131,9 +105,7 @@ class Knowing:
         self._ledger, self._log = ledger, log
         self._log_seen, self._log_seen_before = seen, begun
         self._own.clear()
-        self._born, self._arrived = {}, 0
-        for entity, key, moment in pending:
-            self._born.setdefault(entity, {})[key] = moment
+        self._arrived = 0
         if not self.problem:
             self._retry_at = 0.0
         return True
@@ -150,18 +122,20 @@ class Knowing:
         instead = "What was known before stays in use" if self.is_known else "Until it can, nothing counts as expired"
         return f"{_sentence(problem)} {instead}."
 
-    def _follow(self, changed: Keys, log: Stamp, pending: Iterable[tuple[str, bytes, datetime]]) -> Keys | None:
-        """Read what the audit log has set since the last time."""
+    def _follow(self, log: Stamp) -> Keys | None:
+        """Read what the audit log has told since the last time."""
         try:
             size = size_of(self._state.audit)
             # from a step further back: the last line may have been half-written then
             logged = logged_since(self._state, self._log_seen_before)
         except MemttlError as e:
             self.problem = self._instead(e.message.replace(f"; {AS_IT_WAS}", ""))
-            return changed
+            return {}
         if logged.entity_pins:
-            return None if self._load(self._ledger, log, pending) else changed
-        self._knower.put(logged.settings)
+            return None if self._load(self._ledger, log) else {}
+        self._knower.put(logged.settings, logged.arrivals)
+        changed: Keys = {entity: set(found) for entity, found in logged.arrivals.items()}
+        self._arrived += sum(map(len, changed.values()))
         for setting in logged.settings:
             changed.setdefault(setting.entity, set()).add(setting.key)
         self._log, self._log_seen_before, self._log_seen = log, self._log_seen, size

@@ -21,7 +21,7 @@ from memttl.files.archive_mark import archive_of
 from memttl.files.state import State, mark_ledger, refusal, refuse_another_folder
 
 if TYPE_CHECKING:  # SQLite is imported where there is a ledger
-    from memttl.core.known import Knower, Setting
+    from memttl.core.known import Arrivals, Knower, Setting
     from memttl.core.sightings import Births, Sightings
     from memttl.files.ledger import Ledger
     from memttl.files.rebuild import Rebuilt
@@ -50,11 +50,13 @@ class Knowledge:
         self.warnings = warnings
         self.settings: Sequence[Setting] = found.settings if found else ()
         self.entity_pins: Sequence[str] = found.entity_pins if found else ()
+        self._arrivals: Arrivals = found.arrivals if found else {}
         with self.steady():
             self.baseline = _baseline_of(ledger, state) if ledger else found.baseline if found else None
             self.newest = ledger.newest if ledger else self.baseline
             if ledger:
-                self.settings, self.entity_pins = _with_log(ledger, state)
+                self.settings, self.entity_pins, self._arrivals = _with_log(ledger, state)
+        self._note_newest(self._arrivals)
         self._knower_now: Knower | None = None if ledger is None and found is None else self._knower({}, 0)
         self.known_of: KnownOf = self._knower_now.known_of if self._knower_now else _nothing_known
 
@@ -67,19 +69,25 @@ class Knowledge:
         from memttl.core.known import Knower
 
         sightings_of = self._ledger.all_sightings() if self._ledger else _no_sightings
-        return Knower(sightings_of, self.settings, self.entity_pins, self._ledger.all_days() if self._ledger else None)
+        days_of = self._ledger.all_days() if self._ledger else None
+        return Knower(sightings_of, self.settings, self.entity_pins, days_of, self._arrivals)
 
     def known_with(self, births: Births, stamp: datetime) -> KnownOf:
         """Answer as the ledger will once these earlier births are recorded at `stamp`."""
         return self._knower(births, int(stamp.timestamp())).known_of
 
-    def learn(self, settings: Iterable[Setting]) -> None:
-        """Take over what has been set since, for `known_of`."""
+    def learn(self, settings: Iterable[Setting], arrivals: Arrivals) -> None:
+        """Take over what has been set and has arrived since, for `known_of`."""
+        self._note_newest(arrivals)
         if self._knower_now is not None:
-            self._knower_now.put(settings)
+            self._knower_now.put(settings, arrivals)
+
+    def _note_newest(self, arrivals: Arrivals) -> None:
+        stamps = [at for found in arrivals.values() for at in found.values()]
+        self.newest = max((*stamps, *([self.newest] if self.newest else ())), default=None)
 
     def renew(self) -> None:
-        """Take over what the ledger has recorded since, settings aside, which `learn` is told of."""
+        """Take over what the ledger has recorded since, but for what `learn` is told of."""
         if self._ledger is None or self._knower_now is None:
             return
         with self.steady():
@@ -99,7 +107,7 @@ class Knowledge:
             return after_naming(old, seconds_of(named), stamp) if named else old
 
         days_of = ledger.days_of if ledger and ledger.has_days else None
-        return Knower(sightings_of, self.settings, self.entity_pins, days_of)
+        return Knower(sightings_of, self.settings, self.entity_pins, days_of, self._arrivals)
 
     def vanished(self, data: bytes, max_fraction: float, *, progress: Progress = no_progress) -> str:
         """Give the sentence that refuses bytes from which most of the last recorded look is gone, else ""."""
@@ -113,29 +121,31 @@ class Knowledge:
         return vanished_words(self._state, found, max_fraction, log_seen=self._ledger.log_seen)
 
 
-def _with_log(ledger: Ledger, state: State) -> tuple[list[Setting], list[str]]:
-    """Give the ledger's settings and pins, and on top of them what the audit log has set since the ledger knew it."""
+def _with_log(ledger: Ledger, state: State) -> tuple[list[Setting], list[str], Arrivals]:
+    """Give the ledger's settings and pins, and on top of them what the audit log has told since the ledger knew it."""
     from memttl.files.rebuild import logged_since
 
     logged = logged_since(state, ledger.settings_seen)
     settings = {(s.entity, s.digest): s for s in (*ledger.settings(), *logged.settings)}
     pins = dict.fromkeys(ledger.entity_pins(), True) | logged.entity_pins
-    return [s for s in settings.values() if s.asked != NOTHING_SET], [p for p, pinned in pins.items() if pinned]
+    asked = [s for s in settings.values() if s.asked != NOTHING_SET]
+    return asked, [p for p, pinned in pins.items() if pinned], logged.arrivals
 
 
 def _catch_up(ledger: Ledger, state: State) -> None:
-    """Take over what the audit log has set and the ledger lacks: the log is written first, and a kill may come."""
+    """Take over what the audit log tells and the ledger lacks: the log is written first, and a kill may come."""
     from memttl.files.audit import size_of
     from memttl.files.rebuild import logged_since
 
     logged = logged_since(state, ledger.settings_seen)
-    if not (logged.settings or logged.entity_pins):
+    if logged.is_nothing:
         return
     with ledger.transaction(write=True):
         for setting in logged.settings:
             ledger.put_setting(setting)
         for pattern, pinned in logged.entity_pins.items():
             ledger.put_entity_pin(pattern, pinned=pinned)
+        ledger.meet(logged.arrivals)
         ledger.put_settings_seen(size_of(state.audit))
 
 
@@ -279,5 +289,6 @@ def _make(state: State, like: os.stat_result, warn: Callable[[str], None], damag
                 ledger.put_setting(setting)
             for pattern in found.entity_pins:
                 ledger.put_entity_pin(pattern, pinned=True)
+            ledger.meet(found.arrivals)
     if found is not None:
         warn(_lost_words(damage, found))

@@ -96,7 +96,8 @@ def _may_be_hot(path: Path) -> bool:
 
 def _connect(path: Path, mode: str, patience_s: float = PATIENCE_S) -> sqlite3.Connection:
     uri = f"file:{quote_from_bytes(os.fsencode(path))}?mode={mode}"
-    connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
+    # one thread reads by it, but another may be the one that collects it when a server ends
+    connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")  # it may have come with a cloned folder
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the file, and its journal
@@ -161,7 +162,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 def _copy_up_to_date(connection: sqlite3.Connection) -> sqlite3.Connection:
     """Give a copy in memory, brought up to date: a reader must not write."""
-    copy = sqlite3.connect(":memory:", isolation_level=None)
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.backup(copy)
     connection.close()
     _bring_up_to_date(copy)

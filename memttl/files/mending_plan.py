@@ -16,12 +16,13 @@ from memttl.core.kept_lines import KeptLines, kept_lines
 from memttl.core.known import Setting
 from memttl.core.model import NOTHING_SET
 from memttl.core.state_mendings import StateMending
+from memttl.core.told_by_log import logged_in
 from memttl.core.wording import instant_text, plural
 from memttl.errors import AS_IT_WAS, LedgerDamaged, LedgerLost
 from memttl.files import audit
 from memttl.files.archive_mark import archive_of
 from memttl.files.ledger_open import ledger_errors, ledger_to_read
-from memttl.files.rebuild import rebuilt
+from memttl.files.rebuild import lost_ages, rebuilt
 from memttl.files.state import State, refuse_another_folder
 
 TOLERANCE = timedelta(minutes=1)  # as `doctor` has it: what another memttl stamps this moment is not late
@@ -149,7 +150,8 @@ def _of_lost_ledger(state: State, ledger: KnownLedger, kept: KeptLines | None) -
             yield StateMending("ledger", f"{how}: made anew, {found.words()}")
         return
     count = len([s for s in kept.settings if s.asked != NOTHING_SET]) + len(kept.entity_pins)
-    words = [f"{how}: begun anew with {plural(count, 'setting')} that the audit log still tells, ages start again"]
+    ages = lost_ages(logged_in(kept.events).arrivals)
+    words = [f"{how}: begun anew with {plural(count, 'setting')} that the audit log still tells, {ages}"]
     words += [kept.gap] if kept.gap else []
     if kept.unsure:
         words.append(f"{plural(kept.unsure, 'setting')} may have been edited: look at `memttl set --list`")

@@ -1,4 +1,4 @@
-"""What a lost ledger can be made from again: settings and baseline out of the audit log. Ages start again.
+"""What a lost ledger can be made from again: settings, baseline and arrivals out of the audit log. Other ages are lost.
 
 `knowledge.py` asks where the ledger is missing or damaged. Where a run has been before and its log is gone or was
 edited, nobody can tell what was pinned: then nothing may be removed.
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memttl.core.known import Setting
+from memttl.core.known import Arrivals, Setting
 from memttl.core.model import NOTHING_SET
 from memttl.core.told_by_log import UNREADABLE, Logged, baseline_told, logged_in
 from memttl.core.wording import plural
@@ -19,21 +19,28 @@ from memttl.files import audit
 from memttl.files.backups import list_backups
 from memttl.files.state import State, had_ledger
 
-_TELLING = ("baseline", "begin", "set", "summary", "forgotten")  # the events that say that a run has been
+_TELLING = ("baseline", "begin", "set", "arrived", "summary", "forgotten")  # the events that say that a run has been
 
 
 class Rebuilt(NamedTuple):
-    """What the audit log tells: the baseline, what the user set, and the pinned entities."""
+    """What the audit log tells: the baseline, what was set, the pinned entities, and what `memttl serve` stored."""
 
     baseline: datetime | None = None
     settings: tuple[Setting, ...] = ()
     entity_pins: tuple[str, ...] = ()
+    arrivals: Arrivals = {}  # noqa: RUF012  # never changed
 
     def words(self) -> str:
         """Say what could be rebuilt, for a warning."""
         settings = plural(len(self.settings) + len(self.entity_pins), "setting")
         what = settings + (" and the time of the first look" if self.baseline else "")
-        return f"{what} read from the audit log; ages start again"
+        return f"{what} read from the audit log; {lost_ages(self.arrivals)}"
+
+
+def lost_ages(arrivals: Arrivals) -> str:
+    """Say which ages are lost with a ledger: all but those of arrivals that the log still tells."""
+    count = sum(map(len, arrivals.values()))
+    return "ages start again" + (f" but for {plural(count, 'observation')} that `memttl serve` stored" if count else "")
 
 
 def rebuilt(state: State, *, damaged: bool, own_run: str | None = None) -> Rebuilt | None:
@@ -82,11 +89,14 @@ def baseline_in_log(state: State) -> datetime | None:
 def _from_events(events: Iterable[dict[str, Any]]) -> Rebuilt:
     logged = logged_in(events)
     kept = tuple(s for s in logged.settings if s.asked != NOTHING_SET)
-    return Rebuilt(baseline_told(events), kept, tuple(p for p, pinned in logged.entity_pins.items() if pinned))
+    pins = tuple(p for p, pinned in logged.entity_pins.items() if pinned)
+    return Rebuilt(baseline_told(events), kept, pins, logged.arrivals)
 
 
 def logged_since(state: State, seen: int) -> Logged:
-    """Give what was set since the audit log had `seen` bytes: a ledger that lacks it is behind (a kill, an old copy).
+    """Give what was set and arrived since the audit log had `seen` bytes: a ledger that lacks it is behind.
+
+    It is until something is recorded, after a kill, or where an old copy of it was put back.
 
     Raises:
         LedgerLost: it cannot be read.

@@ -14,20 +14,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from memttl.core.arrivals import Lives, Served, Settings, as_before, serve_edits, set_events
-from memttl.core.classify import KnownOf
+from memttl.core.arrivals import Lives, Served, Settings, arrived_events, as_before, serve_edits, set_events
 from memttl.core.clock import check_stamp, stamp_of
-from memttl.core.digests import text_key
 from memttl.core.graph import Graph, read_graph
 from memttl.core.graph_edits import NO_PATCH, AddObservations, Answer, CreateEntities, Edit
 from memttl.core.judge import make_judge
-from memttl.core.model import Known
 from memttl.core.policy import Policy
 from memttl.core.serving_checks import refuse_to_serve
 from memttl.core.serving_notes import line_notes
 from memttl.errors import AS_IT_WAS, ClockBehind, LedgerLost, Locked, MemttlError, TryAgain
 from memttl.files.arriving import record_arrivals, record_look
-from memttl.files.commit import timestamp
+from memttl.files.commit import LoggedSet, timestamp
 from memttl.files.editing import Editing, Made, tidy_up, write_edits
 from memttl.files.familiar import Familiar
 from memttl.files.kept_backups import words_for_missing
@@ -41,10 +38,8 @@ from memttl.files.turns import Turns
 from memttl.files.viewing import Viewing
 from memttl.files.writing import Options
 
-Pending = dict[str, dict[bytes, datetime]]  # what was added and is not in the ledger yet, with its instant
 # a client gives up after a minute or so
 PACE = Pace(patience_s=50.0, poll_s=0.005)
-_RECORD_S = 5.0  # arrivals wait no longer for the ledger, however much is written
 _AFTER_S = 2.5  # then what the last write displaced may go
 _HELD_S = 5.0
 _IDLE_S = 0.5
@@ -62,18 +57,18 @@ class Ruling(NamedTuple):
 
 
 class ServedFile:
-    """One memory file. `tell` is told of each warning once; `pending` is read by other threads."""
+    """One memory file. `tell` is told of each warning once."""
 
     def __init__(self, state: State, tell: Callable[[str], None], options: Options = Options(pace=PACE)) -> None:  # noqa: B008
-        self.state, self.pending = state, Pending()
+        self.state = state
         self.viewing = Viewing(state)
         self._tell, self._told = tell, set[str]()
         self._options = options._replace(remembered=Remembered())
         self._familiar, self._turns = Familiar(state), Turns()
         self._graph = Graph(b"", ())  # the file as it was believed last
         self._wrote_at = self._looked_at = float("-inf")
+        self._is_behind = False  # the ledger, of what the audit log was told here
         self._is_tidy, self._was_there = True, False
-        self._recorded_at = time.monotonic()
         self._look_s = 0.0
         self._held_until = float("-inf")  # before, it is not tried again whether another program holds the ledger
         self._looked: tuple[int, ...] = ()
@@ -97,8 +92,7 @@ class ServedFile:
                 nonlocal stamp
                 stamp = _stamp(ruling.moment, knowledge)
                 judge = make_judge(ruling.policy, ruling.moment.now, baseline=knowledge.baseline)
-                known_of = as_before(before, self.with_pending(knowledge))
-                return serve_edits(graph, edits, Lives(judge, known_of, stamp))
+                return serve_edits(graph, edits, Lives(judge, as_before(before, knowledge.known_of), stamp))
 
             served = self._judged(edits, by)
             before.update(served.before)
@@ -106,7 +100,10 @@ class ServedFile:
             lines, backs = (
                 set_events(found, run, now, with_text=with_text) for found in (served.settings, served.before)
             )
-            return Made(served.graph, served.deletes, tuple(zip(lines, backs, strict=True)))
+            arrived = [(line, None) for line in arrived_events(served.arrived, stamp, run, now)]
+            sets: tuple[LoggedSet, ...] = (*arrived, *zip(lines, backs, strict=True))
+            self._is_behind = self._is_behind or bool(sets)
+            return Made(served.graph, served.deletes, sets)
 
         self._turns.begin()
         had_to_wait = False
@@ -120,7 +117,6 @@ class ServedFile:
         assert served is not None
         self._graph, self._wrote_at, self._is_tidy = served.graph, time.monotonic(), False
         self.viewing.wrote(served.graph)
-        self._note(served.answers, stamp)
         if len(self._backed_up) >= _UNTIDIED:  # without a pause in between
             with self._quietly():
                 self._look_after(ruling)
@@ -176,56 +172,22 @@ class ServedFile:
                 knowledge = stack.enter_context(self._familiar.knowledge(must_know=False))
             yield knowledge
 
-    def with_pending(self, knowledge: Knowledge) -> KnownOf:
-        """Answer as the ledger will once it has what was added."""
-        if not self.pending:
-            return knowledge.known_of
-        pending = {entity: dict(found) for entity, found in list(self.pending.items())}
-
-        def known_of(entity: str, text: str) -> Known:
-            known = knowledge.known_of(entity, text)
-            born = pending[entity].get(text_key(text)) if entity in pending else None
-            if born is None or (known.first_seen is not None and known.first_seen <= born):
-                return known
-            return known._replace(first_seen=born)
-
-        return known_of
-
-    def _note(self, answers: Sequence[Answer], stamp: datetime | None) -> None:
-        for arrival in (a for answer in answers for a in answer.arrivals if a.is_new):
-            if stamp is not None:
-                self.pending.setdefault(arrival.entity, {}).setdefault(text_key(arrival.text), stamp)
-                self.viewing.known.arrived(arrival.entity, arrival.text, stamp)
-        if time.monotonic() - self._recorded_at > _RECORD_S:
-            with self._quietly():
-                self.record()
-
     def record(self) -> None:
-        """Keep in the ledger when what was added since the last call came; later, while another program holds it.
+        """Keep in the ledger what the audit log was told here since; later, while another program holds it.
 
         Raises:
             MemttlError: it cannot be written; the next call tries again.
         """
-        if time.monotonic() < self._held_until:
+        if time.monotonic() < self._held_until or not self._is_behind or not os.path.isfile(self.state.memory):
             return
-        self._recorded_at = time.monotonic()
-        taken = {entity: dict(found) for entity, found in self.pending.items()}
-        if not taken or not os.path.isfile(self.state.memory):
-            return
-        around = self.viewing.known.own_write
         try:
-            record_arrivals(self.state, taken, self._options.pace, self._warn, around=around)
+            record_arrivals(self.state, self._options.pace, self._warn, around=self.viewing.known.own_write)
         except Locked:
             raise
         except TryAgain as e:
             self._note_held(e)
             return
-        for entity, found in taken.items():
-            rest = {key: at for key, at in self.pending[entity].items() if key not in found}
-            if rest:
-                self.pending[entity] = rest
-            else:
-                del self.pending[entity]
+        self._is_behind = False
 
     def look(self, ruling: Ruling) -> None:
         """Record a look at the file as it is, as `memttl scan` does; where there is none, nothing.
@@ -271,7 +233,7 @@ class ServedFile:
         return max(1.0, min(self._look_is_due_in(), self._record_is_due_in()))
 
     def _record_is_due_in(self) -> float:
-        return max(_IDLE_S, self._held_until - time.monotonic()) if self.pending else _LOOK_S
+        return max(_IDLE_S, self._held_until - time.monotonic()) if self._is_behind else _LOOK_S
 
     def _look_after(self, ruling: Ruling) -> None:
         if not self._is_tidy and os.path.isfile(self.state.memory):

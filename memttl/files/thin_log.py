@@ -1,7 +1,7 @@
 """Thinning the audit log after a run: what is older than `[audit] max_age` becomes one summary line a run.
 
-`after_run.py` calls it under the sidecar lock. A log that is torn or was edited is left as it is, and nothing here may
-make a run fail that has done its work.
+`after_run.py` calls it under the sidecar lock. Arrivals that the ledger knows become one line. A log that is torn or
+was edited is left as it is, and nothing here may make a run fail that has done its work.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from memttl.core.chain import event_of, lines_of
 from memttl.core.thinning import thinned
 from memttl.errors import MemttlError
 from memttl.files import audit
+from memttl.files.audit_segment import Segment
+from memttl.files.ledger_open import ledger_errors, ledger_to_read
 from memttl.files.state import State, open_own
 
 _MOST_BYTES = 1 << 20
@@ -50,7 +52,8 @@ def _thin(state: State, cutoff: datetime, now: datetime, step: Callable[[str], N
     lines, segment = lines_of(log.data), audit.segment_in(log.data)
     if not log.is_held or _jumped(lines, is_old):
         return 0
-    made = thinned(lines, is_old, at=_text(now))
+    known = _known_bytes(state, segment)
+    made = thinned(lines, is_old, at=_text(now), known=log.data[:known].count(b"\n"))
     if made is None:
         return 0
     end = sum(len(line) + 1 for line in lines[: made.taken])
@@ -58,6 +61,12 @@ def _thin(state: State, cutoff: datetime, now: datetime, step: Callable[[str], N
     step("thinned")
     audit.rewrite(path, data, until=segment.logical(end), time=_text(now), step=step)
     return made.runs
+
+
+def _known_bytes(state: State, segment: Segment) -> int:
+    """Give up to which byte the ledger has taken over what the log tells; 0 where there is none to ask."""
+    with ledger_to_read(state.ledger) as ledger, ledger_errors(state.ledger):
+        return (segment.physical(ledger.settings_seen) or 0) if ledger is not None else 0
 
 
 def _is_worth_it(state: State, is_old: Callable[[str], bool]) -> bool:

@@ -7,7 +7,6 @@ half-written is; one that is damaged for good is shown without its damaged lines
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from datetime import datetime
 
 from memttl.core.graph import Graph, read_graph
@@ -19,8 +18,6 @@ from memttl.errors import Foreign, Malformed, MemttlError, NoMemoryFile
 from memttl.files.knowing import Knowing
 from memttl.files.snapshot import read_once, read_settled
 from memttl.files.state import State
-
-Pending = Iterable[tuple[str, bytes, datetime]]
 
 
 class Viewing:
@@ -37,15 +34,15 @@ class Viewing:
         """Take what this process has written for whole, should the file still be so."""
         self._own = graph
 
-    def view(self, policy: Policy, now: datetime, pending: Pending = ()) -> View:
-        """Give the memory as it is now, judged; `pending` is what was added and is not in the ledger yet.
+    def view(self, policy: Policy, now: datetime) -> View:
+        """Give the memory as it is now, judged.
 
         Raises:
             Foreign: it is none of the memory server's files.
             MemttlError: it cannot be read.
         """
         graph = self._read()
-        changed = self.known.update(pending)
+        changed = self.known.update()
         # a date that was still to come may have come; what has expired is told at each read
         by = policy, self.known.baseline, now.replace(minute=0, second=0, microsecond=0)
         old = self._view[1] if self._view and self._view[0] == by and changed is not None else None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memttl import trace
-from memttl.errors import MemttlError, TryAgain
+from memttl.errors import AS_IT_WAS, MemttlError, TryAgain
 from memttl.files import audit
 from memttl.files.commit import Change, LoggedSet, commit, timestamp
 from memttl.files.folder import Folder
@@ -71,7 +71,8 @@ class Session:
         self.started = datetime.now(UTC)
         self.begun: tuple[str, object] | None = None  # the run whose `begin` has no `end` yet, and what it removes
         self.archived_in: Path | None = None  # the archive that holds what that run removes
-        self._set_ahead: dict[tuple[str, str], LoggedSet] = {}  # by entity and digest, for a write that is under way
+        # by entity and digest ("": arrivals), of a write that is under way
+        self._set_ahead: dict[tuple[str, str], LoggedSet] = {}
         self._number = 0
         self.fs_type = fs_type_of(state.memory, memory.fd, self.remembered)
         self.rung = first_rung(self.write_path, platform=sys.platform, fs_type=self.fs_type)
@@ -106,8 +107,13 @@ class Session:
         Before the swap: a log that cannot be written then leaves all as it was, and a kill no text without its TTL.
         """
         lines, wanted = self._new_sets(sets)
-        if lines:
-            audit.append(self.state.audit, lines, self.like)
+        try:
+            if lines:
+                audit.append(self.state.audit, lines, self.like)
+        except MemttlError as e:
+            if any("settings" in line for line in lines):
+                raise
+            self.warn(e.message.replace(f"; {AS_IT_WAS}", ""))  # then a later look tells how old it is
         self._set_ahead = wanted
 
     def keep_set(self) -> None:
@@ -115,12 +121,10 @@ class Session:
         self._set_ahead = {}
 
     def _new_sets(self, sets: Sequence[LoggedSet]) -> tuple[list[dict[str, Any]], dict[tuple[str, str], LoggedSet]]:
-        wanted = {(line["entity"], line["digest"]): (line, back) for line, back in sets}
+        wanted = {(line["entity"], line.get("digest", "")): (line, back) for line, back in sets}
         old = self._set_ahead
-        new = [
-            line for key, (line, _) in wanted.items() if key not in old or old[key][0]["settings"] != line["settings"]
-        ]
-        return [*new, *(back for key, (_, back) in old.items() if key not in wanted)], wanted
+        new = [line for key, (line, _) in wanted.items() if key not in old or _told(old[key][0]) != _told(line)]
+        return [*new, *(back for key, (_, back) in old.items() if key not in wanted and back is not None)], wanted
 
     def log_end(self, fields: dict[str, Any], settings: Sequence[dict[str, Any]] = ()) -> None:
         """Log the end of the write that has begun, if one has, and what it set; raises as `log_begin`."""
@@ -261,6 +265,11 @@ class Session:
         if time.monotonic() > self.deadline:
             raise changed
         time.sleep(_PAUSE_S)
+
+
+def _told(line: dict[str, Any]) -> object:
+    """Give what a line sets, or which texts have arrived by it."""
+    return line.get("settings", line.get("digests"))
 
 
 @contextmanager

@@ -74,5 +74,5 @@ def _birth(verdict: Verdict, now: datetime) -> str:
         return "unknown"
     day, age = day_words(verdict.created_at, now.tzinfo or UTC), age_words(verdict.created_at, now)
     words = f"known for {age}" if verdict.age_source == "seen" else f"{age} ago"
-    origin = f", {FROM_OLD_VERSION}" if verdict.backfilled else ""
+    origin = f", {FROM_OLD_VERSION}" if verdict.backfilled else ", on arrival" if verdict.arrived else ""
     return f"{day}, {words} (age source: {verdict.age_source}{origin})"

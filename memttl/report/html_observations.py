@@ -130,7 +130,9 @@ def _age(verdict: Verdict, now: datetime) -> Html:
     if born is None:
         return tag("td", tag("span", "unknown", class_="none"), class_="age")
     since = _time(when_text(born), day_of(born, now.tzinfo or UTC).isoformat())
-    known = FROM_OLD_VERSION + "," if verdict.backfilled else _KNOWN[verdict.age_source or "unknown"]
+    known = "arrived" if verdict.arrived else _KNOWN[verdict.age_source or "unknown"]
+    if verdict.backfilled:
+        known = FROM_OLD_VERSION + ","
     note = tag("div", f"{known} ", since, class_="note")
     return tag("td", tag("div", age_of(verdict, now)), note, class_="age", data_v=age_days(born, now))
 

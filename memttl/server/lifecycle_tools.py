@@ -35,7 +35,8 @@ _CHOSEN = {
 _NEW_LIFE = {
     "renew": Scalar(
         ("boolean", "number", "string"),
-        "true: keep it from now on for as long as its tier lasts; or a number of days, or a duration such as 90d",
+        "true: keep it from now on for as long as its own TTL or its tier lasts; or a number of days, or a duration "
+        "such as 90d",
     ),
     "clear": Scalar(("boolean",), "First take away what was set before, but for a pin"),
     "tier": Scalar(("string",), "The same as decay"),
@@ -102,9 +103,9 @@ LIFECYCLE_TOOLS = (
         "Set Lifecycle",
         "Say how long observations that are there stay: ttl, decay, expires, review_by, pin, renew. The observation is "
         "named by its whole text, or several of one entity by a part of it (contains). With pin alone, and neither "
-        "of them, the entity itself is pinned, with all that comes later. No text is changed; all items are done, or "
-        "none.",
-        Hints(),
+        "of them, the entity itself is pinned, with all that comes later. What is said last counts, and a ttl counts "
+        "from now. No text is changed, but what is let expire is no longer shown; all items are done, or none.",
+        Hints(destructive=True),
         Fields(
             {
                 "items": Items(

@@ -10,7 +10,11 @@ from typing import Any, NamedTuple
 from memttl.server.shapes import Fields, Scalar, whole_schema
 
 LIFE = {
-    "ttl": Scalar(("number", "string"), "How long to keep it: a number of days, or a duration such as 90d or never"),
+    "ttl": Scalar(
+        ("number", "string"),
+        "How long to keep it from now on: a number of days (parts of one are rounded up to whole hours), or a duration "
+        "such as 90d or never; not with expires or review_by",
+    ),
     "decay": Scalar(("string",), "The tier of the policy that it decays by, instead of the one its text names"),
     "expires": Scalar(("string",), "The day or instant on which it expires (ISO 8601), or never"),
     "review_by": Scalar(("string",), "The day by which it is to be reviewed (ISO 8601)"),

@@ -153,8 +153,11 @@ def _moved(wanted: Wanted, finder: BirthFinder, knowledge: Knowledge) -> int:
     for entity, texts in wanted.items():
         for text, key in texts.items():
             birth = finder.births.get((entity, key))
-            known = knowledge.known_of(entity, text).first_seen if birth else None
-            moved += birth is not None and (known is None or int(birth.when.timestamp()) < known.timestamp())
+            if birth is None:
+                continue
+            known = knowledge.known_of(entity, text)
+            seen = known.first_seen
+            moved += not known.arrived and (seen is None or int(birth.when.timestamp()) < seen.timestamp())
     return moved
 
 

@@ -18,7 +18,7 @@ from memttl.core.wording import plural
 from memttl.errors import AS_IT_WAS, Bug, CannotCreate, MemttlError, TryAgain
 from memttl.files.archive_mark import refuse_archive
 from memttl.files.looking import Moment
-from memttl.files.served import PACE, Pending, Ruling, ServedFile
+from memttl.files.served import PACE, Ruling, ServedFile
 from memttl.files.state import State, refusal, state_of
 from memttl.files.viewing import Viewing
 from memttl.files.writing import Options
@@ -56,11 +56,6 @@ class Serving:
     def state(self) -> State:
         """The places of the memory file and its state."""
         return self._served.state
-
-    @property
-    def pending(self) -> Pending:
-        """What was added and is not in the ledger yet: by entity and key of the text, with its instant."""
-        return self._served.pending
 
     def _file_of(self, settings: Settings) -> ServedFile:
         state = state_of(settings.memory, settings.state_elsewhere)
@@ -108,7 +103,7 @@ class Serving:
         return gone
 
     def record(self) -> None:
-        """Keep in the ledger when what was added since the last call came.
+        """Keep in the ledger what the audit log tells since: when what was added came, and what was set for it.
 
         Raises:
             MemttlError: it cannot be written; the next call tries again.
@@ -147,8 +142,7 @@ class Serving:
         settings, served = self._settings_now(), self._served
         state = state_of(settings.memory, settings.state_elsewhere)
         viewing = served.viewing if served.state == state else self._viewing_ahead(state)
-        pending = [(e, key, at) for e, found in list(served.pending.items()) for key, at in list(found.items())]
-        view = viewing.view(settings.policy, settings.now, pending if viewing is served.viewing else ())
+        view = viewing.view(settings.policy, settings.now)
         notes = [*serving_notes(view.graph, viewing.known.problem, settings.bad_policy, settings.put_off)]
         self._tell_of_first(view, settings)
         gone = self._gone(settings) if viewing is served.viewing else ""

@@ -199,15 +199,13 @@ def test_now_with_a_fraction_of_a_second_gives_whole_ones() -> None:
 def test_unpin_says_what_stays_pinned_and_why() -> None:
     changes = planned(Wish("unpin", Choice("A")), setting("three", PINNED), pins=("B", "A*"))
     assert texts(changes) == [("A", "three")]
-    assert "3 observations stay pinned: 'A': its entity is pinned by you (A*) (3)" in told(changes)
+    assert "3 observations stay pinned: 'A': its entity was pinned (A*) (3)" in told(changes)
     changes = planned(Wish("unpin", Choice("A")), setting("two [pin]", PINNED))
     assert "1 observation stays pinned: 'A': pinned in its text" in told(changes)
 
 
 def test_a_renewal_of_what_is_pinned_says_that_it_stays() -> None:
-    assert "'B': pinned by you" in told(
-        planned(Wish("renew", Choice("B"), keep_for="1d"), setting("One", PINNED, name="B"))
-    )
+    assert "'B': pinned" in told(planned(Wish("renew", Choice("B"), keep_for="1d"), setting("One", PINNED, name="B")))
 
 
 @pytest.mark.parametrize("wish", [Wish("unpin", Choice("A")), Wish("set", Choice("A"), clear=True)])
@@ -284,7 +282,7 @@ def test_an_entity_is_unpinned_by_the_name_or_glob_that_pinned_it(
 def test_an_entity_that_a_glob_pins_stays_so_when_its_name_is_unpinned() -> None:
     changes = planned(Wish("unpin", entity_pins=("B",)), pins=("?",))
     assert (changes.entity_pins, changes.unchanged) == ((), 1)
-    assert "'B': its entity is pinned by you (?)" in told(changes)
+    assert "'B': its entity was pinned (?)" in told(changes)
 
 
 def test_an_unknown_entity_is_not_unpinned() -> None:

@@ -316,3 +316,14 @@ def test_the_calendars_last_day_is_told_in_every_zone(mark: str, zone: str) -> N
 def test_explain_is_told_settings_dates_marks_fields_and_rules_in_order() -> None:
     kinds = [tried.kind for tried in tried_on({"text": "2026-01-01: x [ttl 3d]", "date": "soon"}, ttl=0)]
     assert kinds == ["field", "date", "mark", "field", "rule", "rule", "rule", "default"]
+
+
+def test_arrival_goes_before_every_date_but_one_that_was_set() -> None:
+    came = Known(NOW, arrived=True)
+    verdict = verdict_of("[session] 2020-01-01: dated", "[age]\ninherit = true", known=came)
+    assert (verdict.age_source, verdict.created_at, verdict.arrived, verdict.expired) == ("set", NOW, True, False)
+    assert verdict.reason == "session notes keep 30 days; arrived 2026-06-01 12:00 UTC"
+    asked = UserSettings(created=date(2020, 1, 1))
+    verdict = verdict_of("[session] dated", known=came._replace(settings=asked))
+    assert (verdict.created_at, verdict.arrived) == (date(2020, 1, 1), False)
+    assert verdict.reason == "session notes keep 30 days; created 2020-01-01 (set)"

@@ -136,3 +136,11 @@ def test_common_words_of_the_log_itself_are_no_reason_to_erase_a_line() -> None:
     events = without(data, text="prune")
     assert [e["event"] for e in events] == ["begin", "removed", "removed", "end"]
     assert [("raw" in e) for e in events] == [False, False, True, False]
+
+
+def test_an_arrival_of_it_becomes_a_stub_and_that_of_other_texts_stays() -> None:
+    came = {"event": "arrived", "run": "a1", "entity": "E", "at": "2026-06-01T12:00:00Z"}
+    both = {**came, "digests": [text_digest("other"), text_digest("the secret")]}
+    data = log(removed(), both, {**came, "digests": [text_digest("other")]})
+    assert [event["event"] for event in without(data)] == ["removed", "erased", "arrived"]
+    assert check(log_without(data, targets(data, "E")).data).broken is None

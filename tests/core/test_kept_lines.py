@@ -88,3 +88,13 @@ def test_an_edited_line_takes_no_pin_of_an_entity_away() -> None:
     lines[1] = lines[1].replace(b'"settings":{}', b'"settings":{"x":1}')
     kept = kept_lines(joined(lines), is_held=True)
     assert (kept.entity_pins, kept.unsure) == (("A*",), 1)
+
+
+def test_an_arrival_that_may_have_been_made_older_is_left_out() -> None:
+    came = {"event": "arrived", "run": "a1", "entity": "E", "digests": ["ab" * 32], "at": "2026-06-01T12:00:00Z"}
+    lines = log_of(came, came, came)
+    assert len(kept_lines(joined(lines), is_held=True).events) == 3
+    lines[1] = lines[1].replace(b'"at":"2026', b'"at":"2020')
+    assert [e["at"][:4] for e in kept_lines(joined(lines), is_held=True).events] == ["2026", "2026"]
+    unreadable = log_of({**came, "digests": ["no digest"]}, came)
+    assert len(kept_lines(joined(unreadable), is_held=True).events) == 1

@@ -14,6 +14,7 @@ from memttl.core.sightings import (
     BadRow,
     Sighting,
     Sightings,
+    after_arrivals,
     after_look,
     after_naming,
     oldest_gone,
@@ -28,7 +29,7 @@ DAY_1 = 20_000
 keys = st.sampled_from(KEYS)
 some_sightings = st.dictionaries(
     st.binary(min_size=8, max_size=8),
-    st.builds(Sighting, st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1), st.booleans()),
+    st.builds(Sighting, st.integers(0, 2**32 - 1), st.integers(0, 2**16 - 1), st.booleans(), st.booleans()),
     max_size=8,
 )
 looks = st.tuples(st.just("look"), st.frozensets(keys))
@@ -54,6 +55,26 @@ def played(history: list[tuple[tuple[str, object], int]]) -> list[tuple[int, Sig
 @given(some_sightings)
 def test_unpack_gives_what_was_packed(sightings: Sightings) -> None:
     assert unpack(pack(sightings)) == sightings
+
+
+A, NOON = KEYS[0], DAY_1 * DAY_S
+
+
+def test_arrival_gives_its_second_to_what_is_new_and_to_what_was_here_before() -> None:
+    assert after_arrivals({}, {A: NOON}) == {A: Sighting(NOON, DAY_1, arrived=True)}
+    seen = Sighting(5, 3, backfilled=True)
+    assert after_arrivals({A: seen}, {A: NOON}) == {A: Sighting(NOON, DAY_1, arrived=True)}
+
+
+def test_old_line_that_is_read_again_moves_nothing() -> None:
+    for later in (Sighting(NOON + 9, DAY_1), Sighting(NOON + 9, AT_LOOK, arrived=True)):
+        assert after_arrivals({A: later}, {A: NOON}) == {A: later}
+
+
+def test_neither_look_nor_backfill_moves_an_arrival() -> None:
+    came = after_arrivals({}, {A: NOON})
+    assert after_look(came, [A], NOON + 50, DAY_1)[A] == Sighting(NOON, AT_LOOK, arrived=True)
+    assert after_naming(came, {A: 7}, NOON + 50) == came
 
 
 def test_each_text_takes_fifteen_bytes() -> None:

@@ -21,8 +21,8 @@ def lines(tmp_path: Path, *events: Event) -> list[bytes]:
     return lines_of(put(tmp_path / "audit.jsonl", *events).read_bytes())
 
 
-def thin(found: list[bytes], *, before: str = YOUNG, keep: int = 0) -> Thinned | None:
-    return thinned(found, lambda time: time < before, at=LATER, keep=keep)
+def thin(found: list[bytes], *, before: str = YOUNG, keep: int = 0, known: int = 0) -> Thinned | None:
+    return thinned(found, lambda time: time < before, at=LATER, keep=keep, known=known)
 
 
 def after(found: list[bytes], made: Thinned | None) -> list[Event]:
@@ -189,3 +189,25 @@ def test_runs_whose_texts_are_not_in_the_log_need_their_backup(tmp_path: Path) -
     assert runs_that_need_backups(events) == {"a1", "d1"}
     found = lines(tmp_path, *events[:-2], *run_of("e1", YOUNG))
     assert runs_that_need_backups(after(found, thin(found))) == set()
+
+
+ARRIVED = {"event": "arrived", "run": "c1", "time": OLD, "entity": "my secret", "digests": [], "at": OLD}
+
+
+def test_old_arrivals_that_the_ledger_knows_become_one_line(tmp_path: Path) -> None:
+    found = lines(tmp_path, ARRIVED, ARRIVED, set_line("s1", OLD), ARRIVED, ARRIVED, ARRIVED, *run_of("b1", YOUNG))
+    left = after(found, thin(found, known=5))
+    assert kinds_in(left) == ["summary", "set", "summary", "arrived", "begin", "end"]
+    assert (left[0]["arrived"], left[2]["arrived"], "run" in left[0]) == (2, 2, False)
+    assert runs_of(left)[0].run == "b1"
+
+
+def test_young_arrivals_and_those_that_the_ledger_lacks_stay(tmp_path: Path) -> None:
+    found = lines(tmp_path, ARRIVED, ARRIVED, {**ARRIVED, "time": YOUNG}, {**ARRIVED, "time": YOUNG})
+    assert thin(found) is None
+    assert kinds_in(after(found, thin(found, known=4))) == ["summary", "arrived", "arrived"]
+
+
+def test_arrivals_among_old_runs_go_with_them(tmp_path: Path) -> None:
+    found = lines(tmp_path, ARRIVED, *run_of("a1", OLD), ARRIVED, ARRIVED, *run_of("b1", YOUNG))
+    assert kinds_in(after(found, thin(found, known=5))) == ["summary", "begin", "end"]

@@ -180,3 +180,8 @@ def test_thinned_run_cannot_be_undone_and_says_since_when() -> None:
         refuse_thinned(thinned_run, backup="20260105T120000Z-a1.jsonl")
     assert "20260105T120000Z-a1.jsonl" in error.value.hint
     refuse_thinned(runs_of(run_of("a2", OLD))[0])
+
+
+def test_arrivals_are_no_entries_nor_those_that_were_erased() -> None:
+    came = {"event": "arrived", "run": "a1", "time": "2026-06-01T12:00:00Z", "entity": "E", "digests": []}
+    assert timeline_of([came, {"event": "erased", "run": "a1", "of": "arrived"}]) == []

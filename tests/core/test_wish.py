@@ -150,6 +150,17 @@ def test_a_wish_that_names_something_passes(wish: Wish) -> None:
     check_wish(wish)
 
 
+@pytest.mark.parametrize("two", [("ttl", "expires"), ("expires", "review_by"), ("ttl", "review_by")])
+def test_two_words_of_a_client_for_the_end_are_refused(two: tuple[str, str]) -> None:
+    names = {name: f"observations[1].{name}" for name in two}
+    with pytest.raises(UsageError, match=rf"observations\[1\].{two[0]} and observations\[1\].{two[1]} both say"):
+        patch_of(load_policy(""), NOW, **{name: GIVEN[name] for name in two}, names=names)
+
+
+def test_space_around_a_tier_is_no_part_of_its_name() -> None:
+    assert patch_of(load_policy(""), NOW, decay=" session ").tier == "session"
+
+
 GIVEN: dict[str, object] = {
     "ttl": 90,
     "decay": "Session",
@@ -162,9 +173,10 @@ GIVEN: dict[str, object] = {
 
 def test_what_a_client_gives_is_read_as_the_options_are() -> None:
     review_by, created = instant("2026-07-01T10:00:00Z"), date(2026, 1, 5)
-    assert patch_of(load_policy(""), NOW, **GIVEN) == Patch(
-        True, created, date(2026, 8, 1), Duration(days=90), "session", review_by
-    )
+    given: Any = {name: value for name, value in GIVEN.items() if name not in ("ttl", "review_by")}
+    assert patch_of(load_policy(""), NOW, **given) == Patch(True, created, date(2026, 8, 1), tier="session")
+    assert patch_of(load_policy(""), NOW, ttl=90) == Patch(ttl=Duration(days=90))
+    assert patch_of(load_policy(""), NOW, review_by=GIVEN["review_by"]) == Patch(review_by=review_by)
     assert patch_of(load_policy(""), NOW) == Patch()
     assert patch_of(load_policy(""), NOW, pin=False) == Patch(pinned=False)
 
@@ -181,6 +193,7 @@ def test_what_a_client_gives_is_read_as_the_options_are() -> None:
         ("6mo", Duration(months=6)),
         ("45", Duration(days=45)),
         ("never", NEVER),
+        ("0.5", Duration(hours=12)),
     ],
 )
 def test_a_clients_ttl_is_a_number_of_days_or_a_duration(ttl: object, read_as: Duration) -> None:

@@ -262,4 +262,4 @@ def test_settings_of_a_try_that_a_stranger_spoiled_are_logged_once_and_answered_
     before = len(events_of(memory))
     answer = serving.answer(add("A", "acknowledged", "one", patch=TTL))
     assert answer.added == (("A", ("acknowledged", "one")),)
-    assert [event["event"] for event in events_of(memory)[before:]] == ["set", "set"]
+    assert [event["event"] for event in events_of(memory)[before:]] == ["arrived", "set", "set"]

@@ -54,7 +54,7 @@ def test_plain_writes_succeed_and_their_births_are_recorded_later(memory: Path) 
         assert [text for text in serving.told if "Another program holds the ledger" in text] == serving.told != []
     serving.now = LATER
     serving.rest(is_over=True)
-    assert serving.pending == {}
+    assert sightings(memory, "A")[text_key("new")].arrived
     assert sightings(memory, "A")[text_key("new")].first_seen == int(serving_time(NOW))
 
 

@@ -71,8 +71,8 @@ def test_pins_hold(memory: Path) -> None:
 
 def test_explain_tells_who_pinned(memory: Path) -> None:
     reasons, warnings = explained(memory)
-    assert reasons["pinned" + OLD] == "pinned by you"
-    assert reasons["of a pinned entity" + OLD] == "its entity is pinned by you (P*)"
+    assert reasons["pinned" + OLD] == "pinned"
+    assert reasons["of a pinned entity" + OLD] == "its entity was pinned (P*)"
     assert warnings == ()
 
 

@@ -50,7 +50,7 @@ def test_pin_of_an_undo_is_not_told_as_set_by_the_user() -> None:
     assert evidence is not None
     verdict = explain_file(entity(["a"]), judge).verdicts[0][0]
     said = [(t.what, t.note) for t in tried_of(verdict, evidence, judge) if t.kind == "set"]
-    assert said == [("pin", "set by an undo, which put it back"), ("tier: session", "set by you")]
+    assert said == [("pin", "set by an undo, which put it back"), ("tier: session", "set")]
 
 
 def test_what_was_set_is_shown_in_the_order_in_which_it_decides() -> None:

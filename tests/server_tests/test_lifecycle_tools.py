@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from called import Called, served
@@ -203,8 +204,9 @@ def test_clear_takes_away_what_was_set_before(call: Called) -> None:
 def test_later_item_counts_more_for_the_same_text(call: Called) -> None:
     items = [*item(observation=NEW, ttl=5, pin=True), *item(contains="new", ttl=6)]
     (row,) = call("set_lifecycle", items=items)["changed"]
-    assert "6 days" in call("set_lifecycle", items=item(observation=NEW, pin=False))["changed"][0]["reason"]
     assert row["pinned"] is True
+    (row,) = call("set_lifecycle", items=item(observation=NEW, pin=False))["changed"]
+    assert row["expires_at"] == "2026-06-07T12:00:00Z"
 
 
 def test_dry_run_of_a_change_records_nothing(call: Called, path: Path) -> None:
@@ -316,7 +318,7 @@ def test_what_was_just_added_is_known_to_all_of_them(call: Called) -> None:
     [
         ("prune", False, True, True),
         ("report_stale", True, False, True),
-        ("set_lifecycle", False, False, False),
+        ("set_lifecycle", False, True, False),
         ("undo_prune", False, False, False),
     ],
 )
@@ -327,6 +329,57 @@ def test_hints_are_true(tool: str, reads: bool, destroys: bool, repeats: bool) -
         "idempotentHint": repeats,
         "openWorldHint": False,
     }
+
+
+def test_what_is_said_last_counts(call: Called) -> None:
+    call("set_lifecycle", items=item(observation=NEW, ttl="300d"))
+    (row,) = call("set_lifecycle", items=item(observation=NEW, decay="work"))["changed"]
+    assert (row["tier"], row["reason"].partition(";")[0]) == ("work", "set to work notes keep 10 days")
+
+
+def test_ttl_counts_from_now_and_not_from_the_birth(call: Called) -> None:
+    (row,) = call("set_lifecycle", items=item(observation=OLD, ttl=2))["changed"]
+    assert row["expires_at"] == "2026-06-03T12:00:00Z"
+
+
+def test_answer_says_what_is_hidden_at_once(call: Called) -> None:
+    found = call("set_lifecycle", items=item(observation=NEW, expires="2026-05-01"))
+    assert any("hidden at once" in warning for warning in found["warnings"])
+
+
+def test_renewal_in_a_tier_that_never_expires_lasts_as_long_as_was_set(call: Called) -> None:
+    call("add_observations", observations=[{"entityName": "A", "contents": ["brief"], "ttl": 3}])
+    for day in (2, 4):
+        call.now = f"2026-06-0{day}T12:00:00Z"
+        (row,) = call("set_lifecycle", items=item(observation="brief", renew=True))["changed"]
+        assert row["expires_at"] == f"2026-06-0{day + 3}T12:00:00Z"
+
+
+def test_renewal_of_an_expiry_lasts_as_long_as_from_birth_to_it(call: Called) -> None:
+    brief = {"entityName": "A", "contents": ["brief"], "expires": "2026-06-05T12:00:00Z"}
+    call("add_observations", observations=[brief])
+    call.now = "2026-06-02T12:00:00Z"
+    (row,) = call("set_lifecycle", items=item(observation="brief", renew=True))["changed"]
+    assert row["expires_at"] == "2026-06-06T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("prune", {"confirm": True}),
+        ("set_lifecycle", {"items": item(observation=NEW, expires="2026-05-01")}),
+        ("delete_observations", {"deletions": [{"entityName": "A", "observations": [NEW]}]}),
+        ("delete_entities", {"entityNames": ["A"]}),
+        ("report_stale", {}),
+        ("undo_prune", {}),
+    ],
+)
+def test_tool_that_can_hide_or_remove_something_says_so(call: Called, tool: str, arguments: dict[str, Any]) -> None:
+    before, shown = texts(call.path), call("read_graph")
+    call(tool, **arguments)
+    lets_go = len(texts(call.path)) < len(before) or call("read_graph") != shown
+    destroys = {t.name: t.hints.destructive for t in TOOLS}
+    assert destroys[tool] is lets_go
 
 
 def test_run_that_is_not_there_is_answered_with_those_that_are(call: Called) -> None:

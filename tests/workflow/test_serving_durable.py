@@ -82,6 +82,6 @@ def test_deletion_is_logged_before_it_is_done_and_synced_with_its_backup_before_
     assert recorded(write_path, take("A", "a")) == order
 
 
-def test_plain_addition_needs_no_log(recorded: Callable[[WritePath, Edit], list[str]]) -> None:
-    order = [*SWAP, "-> begin logged", *PLACED, "-> synced", "-> end logged", "answered"]
+def test_plain_addition_is_logged_before_it_is_placed(recorded: Callable[[WritePath, Edit], list[str]]) -> None:
+    order = [*SWAP, *BEGUN, *PLACED, "-> synced", "-> end logged", "answered"]
     assert recorded("auto", add("A", "new")) == order
