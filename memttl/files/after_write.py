@@ -11,8 +11,8 @@ import time
 from memttl.core.graph import read_graph
 from memttl.core.late_saves import is_late_save
 from memttl.core.merge import is_whole
+from memttl.files.letting_go import Late
 from memttl.files.snapshot import Snapshot, read_once
-from memttl.files.swap import Late
 from memttl.files.writing import Session, Written
 
 _WRITING_S = 0.25  # how long somebody takes to write a file in place, whom we have let go on

@@ -20,9 +20,10 @@ from memttl.files import versions
 from memttl.files.backups import backup_name, write_backup
 from memttl.files.folder import READ
 from memttl.files.ladder import Rung
+from memttl.files.letting_go import Late, let_go
 from memttl.files.snapshot import Snapshot, identity
 from memttl.files.state import own_file, refusal
-from memttl.files.swap import Attempt, Changed, Late, let_go, swap
+from memttl.files.swap import Attempt, Changed, swap
 from memttl.files.syscalls import holds_read_lease
 
 if TYPE_CHECKING:

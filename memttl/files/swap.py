@@ -6,7 +6,6 @@ may read the new version; if it is not what was read, the exchange is undone. No
 
 from __future__ import annotations
 
-import enum
 import errno
 import os
 import sys
@@ -22,12 +21,11 @@ from memttl.files.folder import Folder
 from memttl.files.ladder import Call, Rung, refused
 from memttl.files.pace import Pace
 from memttl.files.snapshot import Snapshot, identity
-from memttl.files.syscalls import exchange, holds_read_lease, is_awaited_by_a_writer, lease_break_s, take_lease
+from memttl.files.syscalls import exchange, holds_read_lease, lease_break_s, take_lease
 
 Step = Callable[[str], None]
 _LEASE_TRIES = 20
 _SHARING_TRIES = 40
-_AT_ONCE_S = 0.002
 
 
 class Changed(TryAgain):
@@ -39,14 +37,6 @@ class Changed(TryAgain):
     def __init__(self, path: object, *, left_something: bool = False) -> None:
         super().__init__(f"{path} would not stay still: another program wrote it again and again; nothing was changed.")
         self.left_something = left_something
-
-
-class Late(enum.Enum):
-    """What is known of a swap once others may open the new version: whether what they have saved can rest on it."""
-
-    NO = "nobody has saved anything, or nobody can tell on what it rests"
-    SAVED = "somebody has saved what was made without seeing the new version"
-    COMING = "somebody who has not seen the new version is about to write it"
 
 
 class NotCarried(Exception):
@@ -253,32 +243,6 @@ def _live_content(attempt: Attempt) -> bytes:
             break
         time.sleep(0.002)
     return data
-
-
-def let_go(attempt: Attempt) -> Late:
-    """Close both versions, with which their leases go; say whether somebody has overtaken us.
-
-    While we held it nobody could open the new version. So what lies in its place as soon as it is free, or is about to
-    be written there, rests on the old one. The memory server needs longer than this look to read, change and save.
-    """
-    ours = os.fstat(attempt.new)
-    is_held = time.monotonic() - attempt.held_since < lease_break_s() / 2  # later the kernel lets others in
-    was_there = _is_live(attempt, ours)
-    is_awaited = is_held and is_awaited_by_a_writer(attempt.new)
-    freed = time.monotonic()
-    attempt.close()
-    is_there = _is_live(attempt, ours)
-    is_prompt = time.monotonic() - freed < _AT_ONCE_S
-    if is_held and (not was_there or (not is_there and is_prompt)):
-        return Late.SAVED
-    return Late.COMING if is_awaited else Late.NO
-
-
-def _is_live(attempt: Attempt, ours: os.stat_result) -> bool:
-    try:
-        return file_of(attempt.memory.stat(attempt.name)) == file_of(ours)
-    except FileNotFoundError:
-        return False
 
 
 def watch(look: Callable[[], object], watch_s: float) -> None:

@@ -9,26 +9,27 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memttl import trace
-from memttl.errors import AS_IT_WAS, MemttlError, TryAgain
-from memttl.files import audit
-from memttl.files.commit import Change, LoggedSet, commit, timestamp
+from memttl.errors import MemttlError, TryAgain
+from memttl.files.commit import Change, commit
 from memttl.files.folder import Folder
 from memttl.files.foreign_lock import wait_for_foreign_lock
 from memttl.files.ladder import WritePath, first_rung, next_rung, quiet_words, refused
+from memttl.files.letting_go import Late
 from memttl.files.lock import locked
 from memttl.files.mounts import fs_type_of
 from memttl.files.pace import DEFAULT_PACE, Pace
 from memttl.files.remembered import Remembered
+from memttl.files.run_log import RunLog
 from memttl.files.snapshot import Snapshot, identity
 from memttl.files.state import State, prepare, refusal
-from memttl.files.swap import Changed, Late, NotCarried, Step
+from memttl.files.swap import Changed, NotCarried, Step
 from memttl.files.versions import short_digest
 
 Make = Callable[[], tuple[Change, Snapshot] | None]
@@ -57,22 +58,18 @@ class Written(NamedTuple):
     backup: Path | None
 
 
-class Session:
+class Session(RunLog):
     """One memory file, locked, with its folders open. `warnings` gathers what the user should be told."""
 
     def __init__(self, state: State, like: os.stat_result, memory: Folder, beside: Folder, options: Options) -> None:
-        self.state, self.like, self.memory, self.beside = state, like, memory, beside
+        super().__init__(state, like)
+        self.memory, self.beside = memory, beside
         self.write_path, self.pace, self.step, self.remembered = options
         self.had_to_wait = False  # for another memttl's lock
         self.deadline = time.monotonic() + self.pace.patience_s
-        self.warnings: list[str] = []
         self.is_recovering = False
         self.late = Late.NO  # of the last write
         self.started = datetime.now(UTC)
-        self.begun: tuple[str, object] | None = None  # the run whose `begin` has no `end` yet, and what it removes
-        self.archived_in: Path | None = None  # the archive that holds what that run removes
-        # by entity and digest ("": arrivals), of a write that is under way
-        self._set_ahead: dict[tuple[str, str], LoggedSet] = {}
         self._number = 0
         self.fs_type = fs_type_of(state.memory, memory.fd, self.remembered)
         self.rung = first_rung(self.write_path, platform=sys.platform, fs_type=self.fs_type)
@@ -86,74 +83,6 @@ class Session:
         """Count the writes of this session, for their names."""
         self._number += 1
         return self._number
-
-    def log_begin(
-        self, begun: tuple[str, object], events: list[dict[str, Any]], sets: Sequence[LoggedSet] = ()
-    ) -> None:
-        """Log the begin of a write, synced, and what it sets; one of a try that came to nothing is ended by the way.
-
-        Raises:
-            MemttlError: the audit log cannot be written, or the archive where such a try had put something in.
-        """
-        if self.begun is not None and self.begun[0] != begun[0]:
-            self._give_up()
-        lines, wanted = self._new_sets(sets)
-        audit.append(self.state.audit, [*self._end({"applied": False}), *events, *lines], self.like)
-        self.begun, self._set_ahead = begun, wanted
-
-    def set_ahead(self, sets: Sequence[LoggedSet]) -> None:
-        """Log what the write that comes sets, and take back what an earlier try of it has set besides; raises as above.
-
-        Before the swap: a log that cannot be written then leaves all as it was, and a kill no text without its TTL.
-        """
-        lines, wanted = self._new_sets(sets)
-        try:
-            if lines:
-                audit.append(self.state.audit, lines, self.like)
-        except MemttlError as e:
-            if any("settings" in line for line in lines):
-                raise
-            self.warn(e.message.replace(f"; {AS_IT_WAS}", ""))  # then a later look tells how old it is
-        self._set_ahead = wanted
-
-    def keep_set(self) -> None:
-        """Let what was set ahead stand, since the write is done."""
-        self._set_ahead = {}
-
-    def _new_sets(self, sets: Sequence[LoggedSet]) -> tuple[list[dict[str, Any]], dict[tuple[str, str], LoggedSet]]:
-        wanted = {(line["entity"], line.get("digest", "")): (line, back) for line, back in sets}
-        old = self._set_ahead
-        new = [line for key, (line, _) in wanted.items() if key not in old or _told(old[key][0]) != _told(line)]
-        return [*new, *(back for key, (_, back) in old.items() if key not in wanted and back is not None)], wanted
-
-    def log_end(self, fields: dict[str, Any], settings: Sequence[dict[str, Any]] = ()) -> None:
-        """Log the end of the write that has begun, if one has, and what it set; raises as `log_begin`."""
-        events = self._end(fields)
-        if events:
-            if fields.get("applied") is not True:
-                self._give_up()
-            audit.append(self.state.audit, [*settings, *events], self.like)  # a torn write must not lose a pin
-            self.begun = self.archived_in = None
-
-    def _give_up(self) -> None:
-        """Before a run is said to have come to nothing: what it has archived goes again."""
-        if self.archived_in is None or self.begun is None:
-            return
-        from memttl.files.archiving import give_up
-
-        give_up(self, self.archived_in, self.begun[0])
-        self.archived_in = None
-
-    def _end(self, fields: dict[str, Any]) -> list[dict[str, Any]]:
-        if self.begun is None:
-            return []
-        return [{"event": "end", "run": self.begun[0], "time": timestamp(), **fields}]
-
-    def warn(self, text: str) -> None:
-        """Tell the user something, once."""
-        if text not in self.warnings:
-            trace.note(f"warned: {text}")
-            self.warnings.append(text)
 
     def write(self, make: Make) -> Written | None:
         """Write what `make` gives, and again what it then gives where a stranger wrote meanwhile; None for nothing.
@@ -265,11 +194,6 @@ class Session:
         if time.monotonic() > self.deadline:
             raise changed
         time.sleep(_PAUSE_S)
-
-
-def _told(line: dict[str, Any]) -> object:
-    """Give what a line sets, or which texts have arrived by it."""
-    return line.get("settings", line.get("digests"))
 
 
 @contextmanager
