@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from memttl.files import audit
 from memttl.files.knowledge import knowledge_of, ledger_of
 from memttl.files.lock import locked
 from memttl.files.state import state_of
+from memttl.files.thin_log import thin_log
 from memttl.workflow.backfill import Sources, backfill
 from memttl.workflow.explain import explain
 from memttl.workflow.scan import scan
@@ -149,3 +150,25 @@ def test_explain_says_that_it_arrived(memory: Path) -> None:
 def test_timeline_leaves_arrivals_out_and_the_chain_holds(memory: Path) -> None:
     assert audit.is_whole(state_folder(memory) / "audit.jsonl")
     assert timeline_of(events_of(memory)) == []
+
+
+def test_old_arrivals_are_thinned_once_the_ledger_has_them(memory: Path) -> None:
+    state, like = state_of(memory), memory.stat()
+    came = {key: value for key, value in audit.read_events(state.audit)[0].items() if key != "prev"}
+    for run in ("c1", "c2", "c3"):
+        audit.append(state.audit, [came | {"run": run}], like)
+    young = [came | {"run": run, "time": "2029-12-30T00:00:00.000Z", "at": LATER} for run in ("d1", "d2")]
+    audit.append(state.audit, young, like)
+    kept = [event["event"] for event in events_of(memory)]
+
+    def thin() -> list[str]:
+        thin_log(state, timedelta(days=300), instant("2030-01-01T00:00:00Z"))
+        assert audit.is_whole(state.audit)
+        return [event["event"] for event in events_of(memory)]
+
+    assert thin() == kept == ["arrived"] * 6
+    scan(settings_of(memory, now=LATER))
+    assert thin() == ["segment", "summary", "arrived", "arrived", "baseline"]
+    assert known(memory)[1]
+    ledger_path(memory).unlink()
+    assert known(memory) == (instant(LATER), True)
