@@ -79,3 +79,18 @@ def test_place_from_which_the_file_was_moved_is_refused_with_the_new_one(policy:
         ServingSettings(str(policy.parent / "memory.jsonl"), Given(), environ)()
     memory.write_bytes(b"")
     found()
+
+
+def test_link_that_leads_elsewhere_by_now_brings_the_policy_of_that_place(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "memory.jsonl").write_bytes(b"")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "a/memory.jsonl")
+    found = ServingSettings(str(link), Given(), {})
+    found()
+    link.unlink()
+    link.symlink_to(tmp_path / "b/memory.jsonl")
+    assert found().memory == tmp_path / "b/memory.jsonl"
+    (tmp_path / "b/memttl.toml").write_text('default_tier = "session"', encoding="utf-8")
+    assert found().policy.where == str(tmp_path / "b/memttl.toml")

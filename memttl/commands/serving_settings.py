@@ -40,6 +40,8 @@ class ServingSettings:
         clock, (stamps, settings) = datetime.now(UTC), self._kept
         now_stamps = self._stamps()
         if now_stamps != stamps:
+            self._places = policy_places(self._named, self._given.policy, self._environ)  # perhaps beside another file
+            now_stamps = self._stamps()
             settings = self._resolved(settings, clock)
             self._kept = now_stamps, settings
         if not os.path.lexists(settings.memory):
@@ -50,6 +52,8 @@ class ServingSettings:
         try:
             found = resolve(self._named, self._given, self._environ, clock)
         except BadPolicy as e:
+            if os.path.realpath(self._named) != str(before.memory):
+                raise  # another file by now, of which there is no policy of before
             return before._replace(bad_policy=e)
         if found.memory != before.memory:  # the link that was named leads to another file by now
             return found

@@ -1,6 +1,6 @@
-"""Edits of clients of `memttl serve` on a graph, and what comes with them: settings to log, and what to tell. Pure.
+"""Edits of clients of `memttl serve` on a graph, and what comes with them: arrivals and settings to log, what to tell.
 
-`files/served.py` calls it under the lock. Most arrivals need no settings, since their instant tells their age.
+`files/served.py` calls it under the lock. A birth is an arrival; settings are what a call says besides. Pure.
 """
 
 from __future__ import annotations

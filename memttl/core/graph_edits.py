@@ -1,6 +1,6 @@
 """What a client of `memttl serve` wants changed, put on a graph: new bytes, and for each edit its answer. Pure.
 
-`workflow/serving.py` calls it under the lock, several edits at once. An edit does what the memory server (release
+`core/arrivals.py` calls it under the lock, several edits at once. An edit does what the memory server (release
 2026.8.31) would do; one that it would refuse changes nothing, and the others go on. Every byte that no edit names
 stays: an entity comes in behind the last one, an observation at the end of its list.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from memttl.core.graph import Graph, Relation, nothing_hidden
-from memttl.core.graph import IsHidden as IsHidden
+from memttl.core.graph import Graph, IsHidden, Relation, nothing_hidden
 from memttl.core.graph_draft import Draft, Taken
 from memttl.core.oddities import SHOWN
 from memttl.core.wish import Patch

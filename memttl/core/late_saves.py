@@ -1,7 +1,7 @@
 """Whether a version that another program has saved rests on the one of before our write, by what is in it. Pure.
 
-`files/editing.py` asks where the time alone does not tell. The memory server reads, changes and saves the whole file:
-what it had read before our write lacks all of it. But somebody may also have seen our write and taken it back.
+`files/after_write.py` asks where the time alone does not tell. The memory server reads, changes and saves the whole
+file: what it had read before our write lacks all of it. But somebody may also have seen our write and taken it back.
 """
 
 from __future__ import annotations

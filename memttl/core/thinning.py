@@ -46,6 +46,7 @@ def thinned(lines: Sequence[bytes], is_old: IsOld, *, at: str, keep: int = KEPT_
     stays = [
         _stays(event) and not (place < known and _is_old_arrival(event, is_old)) for place, event in enumerate(events)
     ]
+    whole = {run.run: run for run in runs_of([e for e in events[first:end] if e])}  # a setting may stand within one
     out, runs, before = list[bytes](), 0, FIRST
     place = first
     while place < end:
@@ -56,7 +57,7 @@ def thinned(lines: Sequence[bytes], is_old: IsOld, *, at: str, keep: int = KEPT_
             out.append(lines[place])
             before, place = digest_of(lines[place], before), place + 1
             continue
-        summaries = _summaries([e for e in events[place:stop] if e], at)
+        summaries = [_summary(whole[run.run], at) for run in runs_of([e for e in events[place:stop] if e])]
         if summaries:
             gap = _chained(summaries, before, _after(lines[place:stop], before))
         else:
@@ -120,11 +121,6 @@ def _after(lines: Sequence[bytes], before: str = FIRST) -> str:
     for line in lines:
         before = digest_of(line, before)
     return before
-
-
-def _summaries(events: Sequence[Event], at: str) -> list[dict[str, Any]]:
-    """Give what is kept of each run; none where the lines belong to no run that has begun among them."""
-    return [_summary(run, at) for run in runs_of(events)]
 
 
 def _summary(run: PastRun, at: str) -> dict[str, Any]:

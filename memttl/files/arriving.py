@@ -1,6 +1,6 @@
 """What the audit log tells of arrivals, and what the memory file holds, into the ledger, when nothing else is due.
 
-`workflow/serving.py` calls it from its writing thread. Nothing here refuses a client anything: what cannot be recorded
+`files/served.py` calls it from its writing thread. Nothing here refuses a client anything: what cannot be recorded
 is told, and a later look records it.
 """
 

@@ -45,9 +45,8 @@ class Change(NamedTuple):
 
     `key` is equal for changes that remove the same: then a further try needs no further lines in the log, and the
     events are not asked for. `sets`: some of the events change settings, too. `to_archive` is what goes and is to be
-    kept, where there is an archive. `also_sets` are changes of settings that come with the write, each with the line
-    that takes it back. Where `begin` is empty nothing is removed: such a write is no run, and the log tells of
-    it what it sets alone.
+    kept, where there is an archive. `also_sets` are arrivals and changes of settings, logged before the swap, each
+    setting with the line that takes it back. Where `begin` is empty nothing is removed: such a write is no run.
     """
 
     run: str

@@ -1,7 +1,7 @@
 """The write of what clients of `memttl serve` want changed: several edits in one swap, from the lock to the last look.
 
-`workflow/serving.py` calls it from its one writing thread. What only adds is no run: no backup, and the audit log tells
-of what it sets alone. What deletes is a run like a prune, so that `undo` puts it back.
+`files/served.py` calls it from its one writing thread. What only adds is no run: no backup, and the audit log tells
+only when its texts came and what it sets. What deletes is a run like a prune, so that `undo` puts it back.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOOKS_AGAIN = 100  # beside a stock server under full load three were not enoug
 
 
 class Made(NamedTuple):
-    """What today's graph becomes. `deletes`: something is taken out. `sets` is as in `Change`."""
+    """What today's graph becomes. `deletes`: something is taken out. `sets` is `also_sets` of `Change`."""
 
     after: Graph
     deletes: bool

@@ -1,6 +1,6 @@
 """What is known of one memory file, kept open from write to write, so that `memttl serve` need not read it anew.
 
-`workflow/serving.py` asks under the sidecar lock, in one thread. What others have recorded since is taken over.
+`files/served.py` asks under the sidecar lock, in one thread. What others have recorded since is taken over.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Familiar:
         try:
             with ledger_errors(self._state.ledger):
                 yield self._up_to_date(must_know=must_know)
+            if not must_know:
+                self.close()  # what is known without the ledger is for this once: it would let settings through
         except BaseException:
             self.close()
             raise

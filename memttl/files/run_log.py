@@ -48,6 +48,8 @@ class RunLog:
     def set_ahead(self, sets: Sequence[LoggedSet]) -> None:
         """Log what the write that comes sets, and take back what an earlier try of it has set besides; raises as above.
 
+        Where arrivals alone cannot be logged it only warns.
+
         Before the swap: a log that cannot be written then leaves all as it was, and a kill no text without its TTL.
         """
         lines, wanted = self._new_sets(sets)

@@ -70,7 +70,8 @@ class ServedFile:
         self._is_behind = False  # the ledger, of what the audit log was told here
         self._is_tidy, self._was_there = True, False
         self._look_s = 0.0
-        self._held_until = float("-inf")  # before, it is not tried again whether another program holds the ledger
+        # before, it is not tried again whether another program holds the ledger, or what failed at rest
+        self._held_until = self._record_at = float("-inf")
         self._looked: tuple[int, ...] = ()
         self._backed_up: list[str] = []  # runs that made a backup since the last tidying
 
@@ -195,12 +196,12 @@ class ServedFile:
         Raises:
             MemttlError: it cannot be recorded.
         """
+        begun = self._looked_at = time.monotonic()  # also of one that fails
         self.record()  # before the look, which would have them come now
         if not os.path.isfile(self.state.memory):
             if self._looked or self.state.ledger.exists():
                 self._warn(f"there is no file {self.state.memory}: to clients the memory is empty")
             return
-        begun = self._looked_at = time.monotonic()
         snapshot = read_once(self.state.memory)
         graph, _ = self._read(snapshot.data)
         is_young = time.time() - snapshot.stat.st_mtime < _YOUNG_S
@@ -219,8 +220,11 @@ class ServedFile:
             self._options = self._options._replace(
                 pace=pace._replace(patience_s=min(_LAST_PATIENCE_S, pace.patience_s))
             )
-        with self._quietly():
-            self.record()
+        if is_over or time.monotonic() >= self._record_at:
+            self._record_at = time.monotonic() + _LOOK_S  # what fails is not tried again at each rest
+            with self._quietly():
+                self.record()
+                self._record_at = float("-inf")
         left_s = 0.0 if is_over else self._wrote_at + _AFTER_S - time.monotonic()
         if left_s > 0:
             return min(left_s, self._record_is_due_in())
@@ -233,7 +237,7 @@ class ServedFile:
         return max(1.0, min(self._look_is_due_in(), self._record_is_due_in()))
 
     def _record_is_due_in(self) -> float:
-        return max(_IDLE_S, self._held_until - time.monotonic()) if self._is_behind else _LOOK_S
+        return max(_IDLE_S, max(self._held_until, self._record_at) - time.monotonic()) if self._is_behind else _LOOK_S
 
     def _look_after(self, ruling: Ruling) -> None:
         if not self._is_tidy and os.path.isfile(self.state.memory):

@@ -21,7 +21,7 @@ from memttl.files.state import State
 
 
 class Viewing:
-    """The views of one memory file; `wrote` is for the writing thread, all else for one reading thread."""
+    """The views of one memory file, for one reading thread; `wrote` and parts of `known` are for the writing one."""
 
     def __init__(self, state: State) -> None:
         self._memory = state.memory
@@ -66,7 +66,7 @@ class Viewing:
                 self._graph = known
                 return known
         if self._refused and self._refused[0] == data:
-            raise self._refused[1]
+            raise self._refused[1].with_traceback(None)  # else the frames of each read, and its bytes, stay with it
         return self._read_settled()
 
     def _read_settled(self) -> Graph:

@@ -123,6 +123,7 @@ class Session(RunLog):
                 recover(self)  # a late writer's update may have come out of the swap
                 if not self._write_again(make, words):
                     return
+            self.warn(f"{failure}: another program saved it again and again")
         except MemttlError as e:
             self.warn(f"{failure}: {e.message}")
 

@@ -23,7 +23,7 @@ def succeeded(structured: dict[str, Any], shown: object = None, notes: Sequence[
 
 
 def failed(text: str, notes: Sequence[str] = ()) -> dict[str, Any]:
-    """Give the result of a call that came to nothing, and `notes` in further texts."""
+    """Give the result of a call that came to nothing, and `notes` in a second text."""
     return {"content": [text_block(text), *_noted(notes)], "isError": True}
 
 

@@ -6,11 +6,10 @@ never stops the server.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable
-
-import anyio
 
 from memttl.core.durations import BadDuration, parse_duration
 from memttl.core.outcome import PruneOutcome
@@ -56,7 +55,7 @@ async def clean_up(
     say: Callable[[str], None],
 ) -> None:
     """Prune soon and every so many seconds, until it is cancelled; `changed` is called where something was removed."""
-    await anyio.sleep(first_s)
+    await asyncio.sleep(first_s)
     while True:
         try:
             if await writer.run(lambda: _pruned(serving, say)):
@@ -70,7 +69,7 @@ async def _sleep(seconds: float) -> None:
     """Wait so long by either clock: the one stands still while the machine sleeps, the other one may be set."""
     begun, begun_by_day = time.monotonic(), time.time()
     while (rest := seconds - max(time.monotonic() - begun, time.time() - begun_by_day)) > 0:
-        await anyio.sleep(min(rest, _LEAST_S))
+        await asyncio.sleep(min(rest, _LEAST_S))
 
 
 def _pruned(serving: Serving, say: Callable[[str], None]) -> int:
@@ -79,10 +78,14 @@ def _pruned(serving: Serving, say: Callable[[str], None]) -> int:
         serving.record()
         settings = serving.resolve()
         if settings.bad_policy is not None:
-            raise settings.bad_policy
+            raise settings.bad_policy.with_traceback(None)
     except MemttlError as e:  # a policy that cannot be read may be mended by the next time
         say(_failed(e.message))
         _keep(serving, e.exit_code, e.message)
+        return 0
+    except OSError as e:  # the file went away meanwhile
+        say(_failed(f"{e.filename or serving.state.memory}: {e.strerror or e}"))
+        _keep(serving, ExitCode.CANNOT_CREATE, str(e))
         return 0
     if not os.path.lexists(settings.memory):  # an empty memory
         return 0

@@ -18,6 +18,7 @@ from memttl.core.dates import DateReader, read_instant
 from memttl.core.durations import Duration
 from memttl.core.judge import Judge, make_judge
 from memttl.core.lifecycle_plan import Item, Planning, plan_items
+from memttl.core.normal import normalise
 from memttl.core.outcome import PruneOutcome
 from memttl.core.past_runs import PastRun, runs_of
 from memttl.core.plan import Counts, Plan
@@ -122,7 +123,9 @@ def _is_missing(settings: Settings) -> bool:
 
 def _pruned(settings: Settings, request: pruning.Request) -> PruneOutcome:
     if settings.bad_policy is not None:
-        raise settings.bad_policy  # the last good one may keep less than what somebody is about to write
+        raise settings.bad_policy.with_traceback(
+            None
+        )  # the last good one may keep less than what somebody is about to write
     if _is_missing(settings):
         return PruneOutcome(settings.named, settings.now_here, Plan("", Counts(), ()), request.dry_run)
     return pruning.prune(settings, request)
@@ -197,12 +200,12 @@ def _renewal(settings: Settings, name: str, value: object) -> Duration | Literal
 
 
 def _patch(settings: Settings, at: str, told: Arguments) -> Patch:
-    tiers = {told[name] for name in ("tier", "decay") if name in told}
+    tiers = {normalise(told[name].strip()): told[name] for name in ("tier", "decay") if name in told}
     if len(tiers) > 1:
         raise UsageError(f"{at}: tier and decay are one thing, and differ; nothing was done.", hint="Give one of them.")
     life = {name: told.get(name) for name in ("ttl", "expires", "review_by", "pin")}
     names = {name: f"{at}.{name}" for name in (*life, "decay")} | ({"decay": f"{at}.tier"} if "tier" in told else {})
-    patch = patch_of(settings.policy, settings.now, decay=next(iter(tiers), None), **life, names=names)
+    patch = patch_of(settings.policy, settings.now, decay=next(iter(tiers.values()), None), **life, names=names)
     return patch._replace(clear=bool(told.get("clear")))
 
 

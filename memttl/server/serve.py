@@ -165,6 +165,9 @@ class _Session:
             text = await self.calls.reads.text()
         except MemttlError as e:
             raise MCPError(code=types.INTERNAL_ERROR, message=told(e)) from None
+        except OSError as e:  # as `Calls.call` answers it
+            words = f"{e.filename or 'The operating system'}: {e.strerror or e}."
+            raise MCPError(code=types.INTERNAL_ERROR, message=words) from None
         content = {"uri": URI, "mimeType": "application/json", "text": text}
         return _for(ctx, {"contents": [content]}, ttlMs=0, cacheScope="private")
 

@@ -30,7 +30,7 @@ class Items(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """An object. `needed` are the stock server's own fields, `extra` those that only memttl has, all optional."""
+    """An object. `needed` must be there; `extra` are optional: of the stock server's tools what only memttl has."""
 
     needed: Mapping[str, Shape] = {}
     extra: Mapping[str, Shape] = {}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
-from memttl.core.graph_edits import Answer, Edit
+from memttl.core.graph_edits import Answer, DeleteEntities, DeleteObservations, DeleteRelations, Edit
 from memttl.errors import Bug, MemttlError
 
 R = TypeVar("R")
@@ -110,6 +110,9 @@ class Writer:
                 edits = []
                 _settle(future, *self._outcome(work))
             else:
+                if _would_hide(edits, work):
+                    self._write(edits)
+                    edits = []
                 edits.append((work, future))
         self._write(edits)
 
@@ -137,3 +140,9 @@ def _settle(future: Future[Any], result: object, error: BaseException | None) ->
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+def _would_hide(edits: Sequence[tuple[Edit, Future[Any]]], edit: Edit) -> bool:
+    """Say whether an edit may bring again, in the same write, what one before it deletes: no run would tell of that."""
+    deletes = (DeleteEntities, DeleteObservations, DeleteRelations)
+    return not isinstance(edit, deletes) and any(isinstance(other, deletes) for other, _ in edits)

@@ -67,8 +67,9 @@ class Serving:
         settings = self._settings_now()
         ruling = Ruling(settings.policy, Moment(settings.now, settings.clock))
         if state_of(settings.memory, settings.state_elsewhere) != self.state:
+            new = self._file_of(settings)  # which may be refused: then the old one goes on as it was
             self._served.rest(ruling, is_over=True)
-            self._served = self._file_of(settings)
+            self._served = new
         return ruling
 
     def apply(self, edits: Sequence[Edit]) -> Sequence[Answer | MemttlError]:

@@ -54,6 +54,13 @@ def test_old_run_becomes_one_line(tmp_path: Path) -> None:
     }
 
 
+def test_run_in_which_something_was_set_is_told_as_it_was(tmp_path: Path) -> None:
+    begin, gone, end = run_of("a1", OLD, removed("a1"))
+    found = lines(tmp_path, begin, gone, set_line("x", OLD, "a1"), end, *run_of("b1", YOUNG))
+    summary = after(found, thin(found))[0]
+    assert (summary["event"], summary["applied"], summary["removed"]) == ("summary", True, 1)
+
+
 def test_no_text_is_left_of_an_old_run(tmp_path: Path) -> None:
     found = lines(tmp_path, *run_of("a1", OLD, removed("a1", "my secret")), *run_of("b1", YOUNG))
     assert "secret" not in json.dumps(after(found, thin(found)))

@@ -92,7 +92,7 @@ def sleeps_of(seconds: float, monkeypatch: pytest.MonkeyPatch, *, jump_s: float 
         clocks["time"] += for_s + (0.0 if slept else jump_s)
         slept.append(for_s)
 
-    monkeypatch.setattr(cleaning.anyio, "sleep", sleep)
+    monkeypatch.setattr(cleaning.asyncio, "sleep", sleep)
     for name in clocks:
         monkeypatch.setattr(cleaning.time, name, lambda name=name: clocks[name])
     asyncio.run(cleaning._sleep(seconds))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from served import add
+from served import add, take
 
 from memttl.core.graph_edits import Answer, Edit
 from memttl.errors import Bug, MemttlError, TryAgain
@@ -57,6 +57,30 @@ def all_of(*calls: Coroutine[Any, Any, Any]) -> list[Any]:
 def fine(edits: Sequence[Edit]) -> list[Answer]:
     """An answer to each."""
     return [Answer(repr(edit)) for edit in edits]
+
+
+def test_what_comes_behind_a_deletion_goes_into_a_write_of_its_own() -> None:
+    sizes, is_free = list[int](), threading.Event()
+
+    def apply(edits: Sequence[Edit]) -> list[Answer]:
+        if not sizes:
+            is_free.wait(5)
+        sizes.append(len(edits))
+        return fine(edits)
+
+    with writing(apply) as (writer, _):
+
+        async def run() -> None:
+            first = asyncio.ensure_future(writer.submit(add("A", "one")))
+            await asyncio.sleep(0.05)
+            rest = [take("A", "one"), take("A", "two"), add("A", "one"), add("A", "two"), take("A", "three")]
+            calls = [asyncio.ensure_future(writer.submit(edit)) for edit in rest]
+            await asyncio.sleep(0)
+            is_free.set()
+            await asyncio.gather(first, *calls)
+
+        asyncio.run(run())
+    assert sizes == [1, 2, 3]
 
 
 def test_calls_that_come_during_a_write_go_into_the_next_one() -> None:

@@ -394,6 +394,13 @@ def test_ttl_that_no_ledger_can_keep_is_refused(memory: Path) -> None:
     assert texts(memory) == ["y"]
 
 
+def test_ttl_is_refused_also_behind_what_was_kept_without_the_ledger(memory: Path) -> None:
+    serving = Served(lose_ledger(memory))
+    found = serving.apply([add("A", "one", patch=TTL), add("A", "two"), add("A", "three", patch=TTL)])
+    assert [isinstance(answer, LedgerLost) for answer in found] == [True, False, True]
+    assert texts(memory) == ["y", "two"]
+
+
 def test_settings_of_another_process_are_known_at_once(memory: Path) -> None:
     serving = Served(memory)
     serving.answer(add("A", "new"))
