@@ -140,9 +140,10 @@ class _Editor:
             case AddObservations(additions):
                 return self._add(additions)
             case DeleteEntities(names):
-                for name in names:
+                claimed = self._claimed(names)  # they stay on their lines, and so do the relations that they are in
+                for name in set(names).difference(claimed):
                     self.draft.take_entities(name)
-                return Answer(claimed=self._claimed(names))
+                return Answer(claimed=claimed)
             case DeleteObservations(deletions):
                 return self._delete(deletions)
             case DeleteRelations(relations):

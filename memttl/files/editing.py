@@ -25,7 +25,14 @@ from memttl.files.commit import Change, LoggedSet
 from memttl.files.knowledge import ledger_of
 from memttl.files.looking import Moment
 from memttl.files.rewriting import bring_together
-from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard_links, refuse_read_only
+from memttl.files.snapshot import (
+    Snapshot,
+    read_once,
+    read_settled,
+    refuse_hard_links,
+    refuse_irregular,
+    refuse_read_only,
+)
 from memttl.files.state import State, refusal
 from memttl.files.writing import Options, Session, Written, writing
 
@@ -73,6 +80,7 @@ def write_edits(editing: Editing) -> Edited:
     if not _make_if_missing(editing):
         return Edited()
     like = os.stat(state.memory)
+    refuse_irregular(state.memory, like)  # before a state folder is made beside it
     with writing(state, like, editing.options) as session:
         _make_ledger(session)
         made, written = _write(session, editing, run)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -21,14 +20,14 @@ from memttl.core.plan import refuse_foreign, refuse_unsound
 from memttl.core.progress import Progress, Tick, no_progress, ticks_of
 from memttl.core.vanished import vanished
 from memttl.core.wording import instant_text
-from memttl.errors import ClockBehind, NoMemoryFile, NoPermission, TryAgain
+from memttl.errors import ClockBehind, NoPermission, TryAgain
 from memttl.files import audit
 from memttl.files.commit import timestamp
 from memttl.files.knowledge import ledger_of
 from memttl.files.ledger import Ledger
 from memttl.files.ledger_open import ledger_errors
 from memttl.files.rebuild import baseline_in_log
-from memttl.files.snapshot import Snapshot, identity, open_memory, read_settled
+from memttl.files.snapshot import Snapshot, identity, open_memory, read_settled, refuse_irregular
 from memttl.files.state import State
 
 _PIECE = 1 << 20
@@ -157,8 +156,7 @@ def _pass_over(path: Path, known: KnownLines, days_of: DaysOf | None, progress: 
         descriptor = open_memory(path)
         try:
             before = os.fstat(descriptor)
-            if not stat.S_ISREG(before.st_mode):
-                raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
+            refuse_irregular(path, before)
             look.has_bom = os.read(descriptor, len(BOM)) == BOM
             os.lseek(descriptor, 0, os.SEEK_SET)
             met = _telling(digest.update, ticks_of(progress, "reading", before.st_size))

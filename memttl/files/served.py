@@ -199,7 +199,7 @@ class ServedFile:
         begun = self._looked_at = time.monotonic()  # also of one that fails
         self.record()  # before the look, which would have them come now
         if not os.path.isfile(self.state.memory):
-            if self._looked or self.state.ledger.exists():
+            if not os.path.lexists(self.state.memory) and (self._looked or self.state.ledger.exists()):
                 self._warn(f"there is no file {self.state.memory}: to clients the memory is empty")
             return
         snapshot = read_once(self.state.memory)

@@ -143,8 +143,7 @@ def read_once(path: Path) -> Snapshot:
         descriptor = open_memory(path)
         try:
             before = os.fstat(descriptor)
-            if not stat.S_ISREG(before.st_mode):
-                raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
+            refuse_irregular(path, before)
             data = read_whole(descriptor)
             after = os.fstat(descriptor)
         except OSError as e:  # a disk that fails; a network folder that went away
@@ -155,6 +154,16 @@ def read_once(path: Path) -> Snapshot:
             return Snapshot(path, data, after)
         time.sleep(0.005)
     raise TryAgain(f"{path} changed under every one of 200 readings; nothing was done.")
+
+
+def refuse_irregular(path: Path, found: os.stat_result) -> None:
+    """Refuse what is no regular file, such as a folder.
+
+    Raises:
+        NoMemoryFile: it is none.
+    """
+    if not stat.S_ISREG(found.st_mode):
+        raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
 
 
 def identity(found: os.stat_result) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from memttl.core.durations import BadDuration, parse_duration
+from memttl.core.oddities import SHOWN
 from memttl.core.outcome import PruneOutcome
 from memttl.core.wording import plural
 from memttl.errors import ExitCode, MemttlError, UsageError
@@ -113,8 +114,10 @@ def _keep(serving: Serving, code: ExitCode, message: str) -> None:
 
 
 def _failed(message: str) -> str:
-    first = message.partition("\n")[0]
-    return f"clean-up failed: {first}"
+    """Say in one line why it failed: what a command prints below its first line names the place."""
+    first, *rest = message.split("\n")
+    more = f" {'; '.join(map(str.strip, rest[:SHOWN]))}" if rest else ""
+    return f"clean-up failed: {first}{more}"
 
 
 def _words(outcome: PruneOutcome) -> str:

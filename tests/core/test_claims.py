@@ -91,6 +91,12 @@ def test_deletion_says_that_the_line_stays(edit: Edit) -> None:
     assert "F stands in line 2" in answer.notes[0]
 
 
+def test_relations_of_an_entity_that_stays_stay_too() -> None:
+    lines = entity(["a"], name="A"), NO_UTF8, relation("A", "F"), relation("A", "B")
+    graph, _ = answered(DeleteEntities(("F", "B")), *lines)
+    assert [(r.start, r.end) for r in graph.relations] == [("A", "F")]
+
+
 def test_entity_that_can_be_read_as_well_is_added_to() -> None:
     _, answer = answered(AddObservations((Addition("F", ("b",)),)), NO_UTF8, entity(["a"], name="F"))
     assert answer.added == (("F", ("b",)),)

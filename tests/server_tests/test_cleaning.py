@@ -132,11 +132,13 @@ def test_limits_hold_and_the_refusal_is_said_and_kept_for_doctor(call: Called, p
 def test_damaged_file_is_left_alone_and_the_server_goes_on(call: Called, path: Path) -> None:
     damaged = b"{\n" + path.read_bytes()
     path.write_bytes(damaged)
-    assert cleaned(call, times=2)[1].startswith("clean-up failed: 1 line that the memory server cannot read")
+    said = cleaned(call, times=2)[1]
+    assert said.startswith("clean-up failed: 1 line that the memory server cannot read")
+    assert "line 1, column 2" in said
     assert path.read_bytes() == damaged
 
 
 def test_policy_that_cannot_be_used_prunes_nothing(call: Called, path: Path) -> None:
     call.bad_policy = BadPolicy("memttl.toml", ("no TOML",))
-    assert cleaned(call) == ["clean-up failed: The policy memttl.toml has 1 problem; nothing was done:"]
+    assert cleaned(call) == ["clean-up failed: The policy memttl.toml has 1 problem; nothing was done: no TOML"]
     assert OLD in path.read_text(encoding="utf-8")

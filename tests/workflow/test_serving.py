@@ -508,3 +508,13 @@ def test_server_of_a_file_that_is_moved_fails_and_writes_nothing(memory: Path) -
         serving.view()
     serving.rest(is_over=True)
     assert not memory.exists()
+
+
+def test_folder_in_place_of_the_file_is_refused_and_gets_no_state(tmp_path: Path) -> None:
+    folder = tmp_path / "memory.jsonl"
+    folder.mkdir()
+    serving = Served(folder)
+    assert isinstance(serving.apply([make("A", "new")])[0], NoMemoryFile)
+    serving.rest(is_over=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["memory.jsonl"]
+    assert serving.told == []
