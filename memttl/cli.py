@@ -39,13 +39,13 @@ from memttl.commands.printing import put, say, settle_streams
 from memttl.errors import (
     AS_IT_WAS,
     Bug,
-    CannotCreate,
     CannotPrint,
     Interrupted,
     MemttlError,
     NoMemoryFile,
     NoPermission,
     UsageError,
+    of_system,
 )
 
 # the parent of all that Typer's parser says no with (an unknown option, a missing value); Typer exports its child only
@@ -160,7 +160,7 @@ def _run(words: list[str]) -> int:
     except FileNotFoundError as e:
         return _fail(_not_there(e), cause=e)
     except OSError as e:  # a disk that fails, a network folder that went away
-        return _fail(CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}."), cause=e)
+        return _fail(of_system(e), cause=e)
     except Exception as e:
         import traceback
 
@@ -178,7 +178,7 @@ def _not_there(e: FileNotFoundError) -> MemttlError:
                 "A path is relative, and the folder in which this runs exists no longer; nothing was done.",
                 hint="Change to a folder that exists, or give absolute paths.",
             )
-    return CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}.")
+    return of_system(e)
 
 
 def _known_words() -> set[str]:

@@ -144,6 +144,11 @@ class CannotCreate(MemttlError):
     exit_code = ExitCode.CANNOT_CREATE
 
 
+def of_system(e: OSError) -> CannotCreate:
+    """Give the error for a fault of the system: a disk that fails, a network folder that went away."""
+    return CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}.")
+
+
 class CannotPrint(CannotCreate):
     """The result could not be written on standard output."""
 

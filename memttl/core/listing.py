@@ -44,8 +44,12 @@ def window_of(within: str | None, before: str | None, policy: Policy, now: datet
     return Window(read_expire_before(before, policy))
 
 
-def read_expire_before(text: str, policy: Policy) -> datetime:
+def read_expire_before(
+    text: str, policy: Policy, *, name: str = "--expire-before", undone: str = "nothing was done"
+) -> datetime:
     """Read `--expire-before`: ISO 8601 or a format of the policy; a bare day is its 00:00 in the policy's zone.
+
+    `name` is what it is called where it was given, `undone` what the error says was not done.
 
     Raises:
         UsageError: it cannot be read.
@@ -53,7 +57,7 @@ def read_expire_before(text: str, policy: Policy) -> datetime:
     instant = read_instant(text, DateReader(policy.formats, policy.zone))
     if instant is None:
         raise UsageError(
-            f"--expire-before {text!r} cannot be read; nothing was done.",
+            f"{name} {text!r} cannot be read; {undone}.",
             hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z, or in a format of the policy.",
         )
     return instant

@@ -30,13 +30,8 @@ class Pieces(NamedTuple):
 
 def piece_of(value: Mapping[str, Any]) -> Piece:
     """Write one entity or relation as the memory server does, in both ways."""
-    try:
-        plain, pretty = orjson.dumps(value), orjson.dumps(value, option=orjson.OPT_INDENT_2)
-    except TypeError:  # half of a pair of surrogates
-        plain = as_json(value).encode()
-        pretty = escape_lone(json.dumps(value, indent=2, ensure_ascii=False)).encode()
     # strings hold no raw line feed, so that each one begins a line
-    return Piece(plain, _inside(b"    " + pretty.replace(b"\n", b"\n    ")))
+    return Piece(quoted(value), _inside(b"    " + pretty(value).replace(b"\n", b"\n    ")))
 
 
 def joined(entities: Sequence[Piece], relations: Sequence[Piece]) -> Pieces:
@@ -47,12 +42,20 @@ def joined(entities: Sequence[Piece], relations: Sequence[Piece]) -> Pieces:
     return Pieces(b"{" + structured + b"}", b'"{\\n' + shown + b'\\n}"')
 
 
-def quoted(text: str) -> bytes:
-    """Write a text as a string of JSON, as the memory server does."""
+def quoted(value: object) -> bytes:
+    """Write a value as JSON, as the memory server does."""
     try:
-        return orjson.dumps(text)
+        return orjson.dumps(value)
+    except TypeError:  # half of a pair of surrogates
+        return as_json(value).encode()
+
+
+def pretty(value: object) -> bytes:
+    """Write a value as JSON of several lines, as the memory server does in its texts."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2)
     except TypeError:
-        return as_json(text).encode()
+        return escape_lone(json.dumps(value, indent=2, ensure_ascii=False)).encode()
 
 
 def values(found: Iterable[bytes]) -> bytes:

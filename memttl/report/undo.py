@@ -76,14 +76,15 @@ def _closing(outcome: UndoOutcome, *, with_plan: bool) -> Iterator[str]:
 def _what(plan: UndoPlan, verbs: tuple[str, str]) -> str:
     done = plan.inverse
     parts = [
-        f"{verb} {_count(moved, lines)}"
+        f"{verb} {count_words(moved, lines)}"
         for verb, moved, lines in ((verbs[0], done.back, done.lines_back), (verbs[1], done.out, done.lines_out))
         if moved or lines
     ]
     return " and ".join(parts) or f"{verbs[0]} types and spacing"
 
 
-def _count(moved: Sequence[Moved], lines: Sequence[MovedLine]) -> str:
+def count_words(moved: Sequence[Moved], lines: Sequence[MovedLine]) -> str:
+    """Count observations and whole lines by their kinds."""
     words = [plural(len(moved), "observation")] if moved else []
     for kind, noun in (("entity", "entity"), ("relation", "relation"), ("line", "other line")):
         found = sum(line.kind == kind for line in lines)

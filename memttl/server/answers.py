@@ -5,20 +5,20 @@ Values may hold JSON that is ready, as `orjson.Fragment`; `encoded` writes them,
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
-from memttl.core.js_json import as_json, escape_lone
+from memttl.core.js_json import as_json
+from memttl.core.serving_json import pretty
 
 METADATA = "memttl/metadata"  # the key in `_meta` under which reads tell when observations came and expire
 
 
 def succeeded(structured: dict[str, Any], shown: object = None, notes: Sequence[str] = ()) -> dict[str, Any]:
     """Give a result; `shown` is what stands in the text (None: the structured content), `notes` in a second text."""
-    text = shown if isinstance(shown, str) else _pretty(structured if shown is None else shown)
+    text = shown if isinstance(shown, str) else pretty(structured if shown is None else shown).decode()
     return {"content": [text_block(text), *_noted(notes)], "structuredContent": structured}
 
 
@@ -53,13 +53,6 @@ def _slowly(value: Any) -> bytes:
     if isinstance(value, list):
         return b"[" + b",".join(map(_slowly, value)) + b"]"
     return as_json(value).encode()
-
-
-def _pretty(value: object) -> str:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    except TypeError:
-        return escape_lone(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _noted(notes: Sequence[str]) -> list[dict[str, Any]]:

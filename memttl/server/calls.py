@@ -20,7 +20,7 @@ from memttl.core.graph_edits import (
     NewEntity,
 )
 from memttl.core.wish import Patch, patch_of
-from memttl.errors import MemttlError
+from memttl.errors import MemttlError, of_system
 from memttl.server.answers import failed, succeeded
 from memttl.server.lifecycle_tools import LIFECYCLE_TOOLS
 from memttl.server.reads import Reads
@@ -58,10 +58,8 @@ class Calls:
         try:
             work = self._of_lifecycle(name) or getattr(self.reads, name, None) or getattr(self, f"_{name}")
             return await work(arguments)
-        except MemttlError as e:
+        except (MemttlError, OSError) as e:
             return failed(told(e))
-        except OSError as e:  # a disk that fails
-            return failed(f"{e.filename or 'The operating system'}: {e.strerror or e}.")
 
     def _of_lifecycle(self, name: str) -> Callable[[Arguments], Awaitable[dict[str, Any]]] | None:
         if all(tool.name != name for tool in LIFECYCLE_TOOLS):
@@ -121,8 +119,10 @@ class Calls:
         return succeeded({"success": True, "message": message}, message, answer.notes)
 
 
-def told(error: MemttlError) -> str:
+def told(error: MemttlError | OSError) -> str:
     """Give what a client is told of an error."""
+    if isinstance(error, OSError):
+        error = of_system(error)
     return f"{error.message}\n{error.hint}" if error.hint else error.message
 
 

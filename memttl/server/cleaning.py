@@ -18,7 +18,6 @@ from memttl.core.wording import plural
 from memttl.errors import ExitCode, MemttlError, UsageError
 from memttl.files.outcomes import keep_outcome
 from memttl.server.writer import Writer
-from memttl.settings import Settings
 from memttl.workflow.prune import Request, prune
 from memttl.workflow.serving import Serving
 
@@ -76,10 +75,7 @@ async def _sleep(seconds: float) -> None:
 def _pruned(serving: Serving, say: Callable[[str], None]) -> int:
     """Prune once; give how many observations went."""
     try:
-        serving.record()
-        settings = serving.resolve()
-        if settings.bad_policy is not None:
-            raise settings.bad_policy.with_traceback(None)
+        outcome = _outcome(serving)
     except MemttlError as e:  # a policy that cannot be read may be mended by the next time
         say(_failed(e.message))
         _keep(serving, e.exit_code, e.message)
@@ -88,25 +84,20 @@ def _pruned(serving: Serving, say: Callable[[str], None]) -> int:
         say(_failed(f"{e.filename or serving.state.memory}: {e.strerror or e}"))
         _keep(serving, ExitCode.CANNOT_CREATE, str(e))
         return 0
-    if not os.path.lexists(settings.memory):  # an empty memory
+    if outcome is None:
         return 0
-    return _applied(serving, settings, say)
+    say(_words(outcome))
+    _keep(serving, outcome.exit_code, "; ".join(outcome.plan.refusals))
+    return outcome.plan.counts.removed if outcome.applied else 0
 
 
-def _applied(serving: Serving, settings: Settings, say: Callable[[str], None]) -> int:
-    try:
-        outcome = prune(settings, Request())
-    except MemttlError as e:
-        say(_failed(e.message))
-        _keep(serving, e.exit_code, e.message)
-    except OSError as e:
-        say(_failed(f"{e.filename or settings.memory}: {e.strerror or e}"))
-        _keep(serving, ExitCode.CANNOT_CREATE, str(e))
-    else:
-        say(_words(outcome))
-        _keep(serving, outcome.exit_code, "; ".join(outcome.plan.refusals))
-        return outcome.plan.counts.removed if outcome.applied else 0
-    return 0
+def _outcome(serving: Serving) -> PruneOutcome | None:
+    """Prune; None where there is no file, which is an empty memory."""
+    serving.record()
+    settings = serving.resolve()
+    if settings.bad_policy is not None:
+        raise settings.bad_policy.with_traceback(None)
+    return prune(settings, Request()) if os.path.lexists(settings.memory) else None
 
 
 def _keep(serving: Serving, code: ExitCode, message: str) -> None:

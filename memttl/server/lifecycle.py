@@ -14,10 +14,10 @@ from typing import Any, Literal, TypeVar
 import anyio
 
 from memttl.core.changes import Before, Changes
-from memttl.core.dates import DateReader, read_instant
 from memttl.core.durations import Duration
 from memttl.core.judge import Judge, make_judge
 from memttl.core.lifecycle_plan import Item, Planning, plan_items
+from memttl.core.listing import read_expire_before
 from memttl.core.normal import normalise
 from memttl.core.outcome import PruneOutcome
 from memttl.core.past_runs import PastRun, runs_of
@@ -28,7 +28,7 @@ from memttl.core.survey import survey
 from memttl.core.undo_choice import why_nothing
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wish import Patch, patch_of
-from memttl.errors import CannotCreate, NoMemoryFile, UnknownEntity, UnknownRun, UsageError
+from memttl.errors import NoMemoryFile, UnknownEntity, UnknownRun, UsageError
 from memttl.files import audit
 from memttl.files.state import state_of
 from memttl.server.answers import succeeded
@@ -46,7 +46,6 @@ Result = dict[str, Any]
 R = TypeVar("R")
 _REMOVERS = ("prune", "serve")  # what an undo means that names no run: neither a person's review nor a repair
 _CHOICE = "Name it by observation (the whole text), or several by contains (a part); give pin alone to pin the entity."
-_DATES = "Write it as 2026-06-01 or 2026-06-01T12:00:00Z."
 _GIVE = "Give ttl, decay, expires, review_by, pin, renew or clear."
 
 
@@ -101,15 +100,7 @@ class Lifecycle:
             self._serving.record()
             return work(self._serving.resolve())
 
-        return await self._writer.run(lambda: _told(recorded))
-
-
-def _told(work: Callable[[], R]) -> R:
-    """Do the work, and tell of a disk that fails as the command line does."""
-    try:
-        return work()
-    except OSError as e:
-        raise CannotCreate(f"{e.filename or 'The operating system'}: {e.strerror or e}.") from None
+        return await self._writer.run(recorded)
 
 
 def _narrowed(given: Arguments) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -135,8 +126,8 @@ def _reported(settings: Settings, given: Arguments) -> ReportOutcome:
     within, before = given.get("within"), given.get("expire_before")
     if within is not None and before is not None:
         raise UsageError("within and expire_before both say what counts as soon; nothing was read.", hint="Give one.")
-    if before is not None and read_instant(before, DateReader(settings.policy.formats, settings.policy.zone)) is None:
-        raise UsageError(f"expire_before {before!r} cannot be read; nothing was read.", hint=_DATES)
+    if before is not None:
+        read_expire_before(before, settings.policy, name="expire_before", undone="nothing was read")
     soon = None if within is None else _duration(settings, "within", within).short
     entities, types, tiers = _narrowed(given)
     query = Query(soon, before, entities=entities, types=types, tiers=tiers)

@@ -17,12 +17,12 @@ from memttl.core.past_runs import PastRun
 from memttl.core.plan import Plan
 from memttl.core.report import ReportOutcome
 from memttl.core.settings_outcome import ChangeOutcome
-from memttl.core.undo import UndoPlan
 from memttl.core.undo_outcome import UndoOutcome
 from memttl.core.wording import instant_text, plural, when_text
 from memttl.report.log_words import counted
 from memttl.report.prune_closing import VANISHED_HINT
 from memttl.report.text import observation_text
+from memttl.report.undo import count_words
 
 LISTED = 100
 _RUNS = 10  # named where there is none of the name that was given
@@ -174,7 +174,7 @@ def _undo_words(outcome: UndoOutcome) -> str:
         return f"Nothing to put back: all of {run} is there again{undone}."
     verb = "Put back" if outcome.applied else "Would put back"
     end = "" if outcome.applied else " Nothing was written."
-    return f"{verb} what {run} removed: {_back_words(plan)}.{end}"
+    return f"{verb} what {run} removed: {count_words(plan.inverse.back, plan.inverse.lines_back)}.{end}"
 
 
 def undoable_words(runs: Sequence[PastRun]) -> str:
@@ -185,15 +185,6 @@ def undoable_words(runs: Sequence[PastRun]) -> str:
     named = [f"{r.run} ({r.command}, {r.time[:16].replace('T', ' ')} UTC, {counted(r.events)})" for r in newest]
     last = "Runs" if len(newest) == len(runs) else f"The last {_RUNS} runs"
     return f"{last} that undo_prune can undo: {'; '.join(named)}."
-
-
-def _back_words(plan: UndoPlan) -> str:
-    done = plan.inverse
-    kinds = {"observation": len(done.back)} | {
-        noun: sum(line.kind == kind for line in done.lines_back)
-        for kind, noun in (("entity", "entity"), ("relation", "relation"), ("line", "other line"))
-    }
-    return ", ".join(plural(count, noun) for noun, count in kinds.items() if count)
 
 
 def _line_words(line: MovedLine) -> str:

@@ -6,15 +6,14 @@ only the transport puts together.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import anyio
 import orjson
 
-from memttl.core.dates import DateReader, read_instant
+from memttl.core.listing import read_expire_before
 from memttl.core.serving_view import Answer, Reading
-from memttl.errors import MemttlError, UsageError
+from memttl.errors import MemttlError
 from memttl.server.answers import METADATA, raw_text, text_block
 from memttl.settings import Settings
 from memttl.workflow.serving import Seen, Serving
@@ -78,18 +77,8 @@ def _asks(given: Arguments) -> bool:
 def _reading(settings: Settings, given: Arguments) -> Reading:
     text, before = given.get("expire_before"), None
     if text is not None:
-        before = _instant(text, settings)
+        before = read_expire_before(text, settings.policy, name="expire_before", undone="nothing was read")
     return Reading(given.get("exclude_expired") is not False, before)
-
-
-def _instant(text: str, settings: Settings) -> datetime:
-    found = read_instant(text, DateReader(settings.policy.formats, settings.policy.zone))
-    if found is None:
-        raise UsageError(
-            f"expire_before {text!r} cannot be read; nothing was read.",
-            hint="Write it as 2026-06-01 or 2026-06-01T12:00:00Z, or in a format of the policy.",
-        )
-    return found
 
 
 def _result(seen: Seen, answer: Answer) -> dict[str, Any]:

@@ -163,11 +163,8 @@ class _Session:
             raise MCPError(code=types.INVALID_PARAMS, message=f"MCP error -32602: Resource {uri} not found")
         try:
             text = await self.calls.reads.text()
-        except MemttlError as e:
+        except (MemttlError, OSError) as e:
             raise MCPError(code=types.INTERNAL_ERROR, message=told(e)) from None
-        except OSError as e:  # as `Calls.call` answers it
-            words = f"{e.filename or 'The operating system'}: {e.strerror or e}."
-            raise MCPError(code=types.INTERNAL_ERROR, message=words) from None
         content = {"uri": URI, "mimeType": "application/json", "text": text}
         return _for(ctx, {"contents": [content]}, ttlMs=0, cacheScope="private")
 

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from memttl.core.graph_edits import Answer, DeleteEntities, DeleteObservations, DeleteRelations, Edit
-from memttl.errors import Bug, MemttlError
+from memttl.errors import Bug, MemttlError, of_system
 
 R = TypeVar("R")
 _IDLE_S = 0.2  # how long nothing came before what can wait is done
@@ -121,6 +121,8 @@ class Writer:
             return work(), None
         except MemttlError as e:
             return None, e
+        except OSError as e:  # a disk that fails
+            return None, of_system(e)
         except Exception as e:
             told = f"memttl met something that it did not reckon with ({type(e).__name__}: {e})"
             self._tell(told)

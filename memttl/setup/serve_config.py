@@ -17,11 +17,10 @@ from memttl.errors import UsageError
 from memttl.setup.client_config import snippet_of
 from memttl.setup.clients import CLIENTS, Client
 from memttl.setup.configs import Config, read_config
-from memttl.setup.discover import user_configs
+from memttl.setup.discover import pointers_to, user_configs
 from memttl.setup.entries import table_at
 from memttl.setup.found import OWN, Discovery, Found, Machine, Pointer
 from memttl.setup.here import Here
-from memttl.setup.identity import identity
 from memttl.setup.mcp_extra import extra_command, extra_problem
 from memttl.setup.packages import MEMTTL, PACKAGES, SERVER
 from memttl.setup.serve_place import place_words
@@ -88,8 +87,7 @@ def config_for(
     words = _words(os.path.abspath(memory), here, policy, options)
     _refuse_unwritable((*words, *(value for _, value in here.environment)))
     own = [(found, p) for found in discovery.found for p in found.pointers if p.client == client.title]
-    same = identity(Path(memory), discovery.system)
-    on_it = [p for f, p in own if f.path and identity(f.path, discovery.system) == same]
+    on_it = [p for p in pointers_to(discovery, Path(memory)) if p.client == client.title]
     chosen = _replaced(on_it, [p for _, p in own])
     if chosen is None:
         place, config, keys, entry = _new_place(client, machine, words, here)

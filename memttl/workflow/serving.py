@@ -62,9 +62,8 @@ class Serving:
         refuse_archive(state)
         return ServedFile(state, self._tell, self._options)
 
-    def _ruling(self) -> Ruling:
+    def _ruling(self, settings: Settings) -> Ruling:
         """Give what is judged by now; the link that was named may lead to another file by now, or be one."""
-        settings = self._settings_now()
         ruling = Ruling(settings.policy, Moment(settings.now, settings.clock))
         if state_of(settings.memory, settings.state_elsewhere) != self.state:
             new = self._file_of(settings)  # which may be refused: then the old one goes on as it was
@@ -78,8 +77,9 @@ class Serving:
         One that fails, such as by a setting that cannot be kept, does not take the others down.
         """
         try:
-            ruling = self._ruling()  # first of all: it may be another file that is served from now on
-            gone = self._gone(self.resolve())
+            settings = self._settings_now()
+            ruling = self._ruling(settings)  # first of all: it may be another file that is served from now on
+            gone = self._gone(settings)
             answers = self._served.write(edits, ruling)
             return [a._replace(notes=(*a.notes, gone)) for a in answers] if gone else answers
         except MemttlError as e:
@@ -117,7 +117,7 @@ class Serving:
         Raises:
             MemttlError: it cannot be recorded.
         """
-        ruling = self._ruling()
+        ruling = self._ruling(self._settings_now())
         self._served.look(ruling)
 
     def rest(self, *, is_over: bool = False) -> float:
@@ -126,7 +126,7 @@ class Serving:
         `is_over`: it is the last time. What cannot be done is told.
         """
         try:
-            ruling = self._ruling()
+            ruling = self._ruling(self._settings_now())
             return self._served.rest(ruling, is_over=is_over)
         except MemttlError as e:  # the policy cannot be read at the moment, or the file was moved
             if e.message != self._told_at_rest:
