@@ -17,6 +17,7 @@ from memttl.core.classify import KnownOf, judge_entity
 from memttl.core.digests import text_digest
 from memttl.core.durations import Duration
 from memttl.core.graph import Graph, Row
+from memttl.core.graph_draft import Taken
 from memttl.core.graph_edits import NO_PATCH, Answer, Arrival, Edit, apply_edits
 from memttl.core.judge import Judge
 from memttl.core.model import Known, UserSettings, Verdict
@@ -42,15 +43,20 @@ class Served(NamedTuple):
     """The graph as the edits leave it and their answers, one each; the settings that come with them, last word each.
 
     `arrived` are the texts that came, by entity; none where there is no stamp for them. `before` is what was set until
-    then of what `settings` sets.
+    then of what `settings` sets; `taken` is what went out of the graph of before.
     """
 
     graph: Graph
     answers: tuple[Answer, ...]
-    deletes: bool
+    taken: tuple[Taken, ...]
     settings: Settings
     before: Settings
     arrived: dict[str, list[str]]
+
+    @property
+    def adds(self) -> bool:
+        """True where something came in."""
+        return any(a.entities or a.relations or any(arrival.is_new for arrival in a.arrivals) for a in self.answers)
 
 
 def serve_edits(graph: Graph, edits: Sequence[Edit], lives: Lives) -> Served:
@@ -65,7 +71,7 @@ def serve_edits(graph: Graph, edits: Sequence[Edit], lives: Lives) -> Served:
         answer._replace(notes=(*answer.notes, *batch.notes(answer.arrivals, rows))) for answer in edited.answers
     )
     before = {key: lives.known_of(*key).settings._replace(entity_pin="") for key in batch.settings}
-    return Served(edited.graph, answers, edited.deletes, batch.settings, before, batch.arrived)
+    return Served(edited.graph, answers, edited.taken, batch.settings, before, batch.arrived)
 
 
 def as_before(before: Settings, known_of: KnownOf) -> KnownOf:

@@ -6,7 +6,7 @@ hole, so that no edit of a batch has to look at all of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -40,7 +40,10 @@ class _List:
 
 
 class Draft:
-    """A graph while it changes. A place is that of a row in the graph; what comes has the places behind."""
+    """A graph while it changes. A place is that of a row in the graph; what comes has the places behind.
+
+    The indexes share their lists with those of the graph, so that a list is never changed in place.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self._graph, self._size = graph, len(graph.rows)
@@ -49,15 +52,15 @@ class Draft:
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
-        return _copied(self._graph.places)
+        return dict(self._graph.places)
 
     @cached_property
     def _relations(self) -> dict[Relation, list[int]]:
-        return _copied(self._graph.relation_places)
+        return dict(self._graph.relation_places)
 
     @cached_property
     def _ends(self) -> dict[str, list[int]]:
-        return _copied(self._graph.end_places)
+        return dict(self._graph.end_places)
 
     def place(self, name: str) -> int | None:
         """Give the place of the first entity of this name: the server changes no other."""
@@ -96,15 +99,15 @@ class Draft:
 
     def add_entity(self, name: str, entity_type: str, texts: Iterable[str]) -> None:
         """Make an entity."""
-        self._places.setdefault(name, []).append(len(self._slots))
+        self._places[name] = [*self._places.get(name, ()), len(self._slots)]
         self._slots.append(row_of(entity_line(name, entity_type, map(as_json, texts)), 0))
 
     def add_relation(self, relation: Relation) -> None:
         """Make a relation."""
         at = len(self._slots)
-        self._relations.setdefault(relation, []).append(at)
+        self._relations[relation] = [*self._relations.get(relation, ()), at]
         for name in relation[:2]:
-            self._ends.setdefault(name, []).append(at)
+            self._ends[name] = [*self._ends.get(name, ()), at]
         self._slots.append(row_of(_relation_line(relation), 0))
 
     def take_entities(self, name: str) -> None:
@@ -161,10 +164,6 @@ class Draft:
         rows += _live(old[middle:end])
         rows += _numbered(relations, rows, len(rows))
         return rows + _live(old[end:])
-
-
-def _copied(places: Mapping[K, list[int]]) -> dict[K, list[int]]:
-    return {key: list(found) for key, found in places.items()}  # the graph is another's too
 
 
 def _changed(row: Row, changing: _List) -> Row:

@@ -109,12 +109,16 @@ class Answer(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """The graph as the edits leave it, and their answers, one each. `deletes`: something was taken out, `taken`."""
+    """The graph as the edits leave it, and their answers, one each; what they took out of the one of before."""
 
     graph: Graph
     answers: tuple[Answer, ...]
-    deletes: bool
     taken: tuple[Taken, ...] = ()
+
+    @property
+    def deletes(self) -> bool:
+        """True where something was taken out."""
+        return bool(self.taken)
 
 
 def apply_edits(graph: Graph, edits: Iterable[Edit], is_hidden: IsHidden = nothing_hidden) -> Edited:
@@ -123,7 +127,7 @@ def apply_edits(graph: Graph, edits: Iterable[Edit], is_hidden: IsHidden = nothi
     answers = tuple(editor.apply(edit) for edit in edits)
     edited, taken = editor.draft.finish()
     told = tuple(answer._replace(notes=tuple(claim_notes(edited, answer.claimed))) for answer in answers)
-    return Edited(edited, told, bool(taken), taken)
+    return Edited(edited, told, taken)
 
 
 class _Editor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memttl.core.cut import raw_elements
@@ -48,24 +48,45 @@ def standing(data: bytes, indexes: Mapping[int, Collection[int]], lines: Collect
     entities of that name (`left`).
     """
     named = [name_of(parse_line(data[start:end], n)) for n, start, end, _ in line_spans(data) if n in indexes]
-    own: dict[str, list[tuple[int, bytes]]] = {name: [] for name in named if name is not None}
-    keys: list[str] = []
-    needles = [name.encode("utf-8", "surrogatepass") for name in own]
+    return _standing(_met(data, named, all_of_them=bool(lines)), named, indexes, lines)
+
+
+def standing_among(
+    found: Sequence[Line], indexes: Mapping[int, Collection[int]], lines: Collection[int] = ()
+) -> Standing:
+    """Give the same where lines are parsed already: all of them, or without whole `lines` those of the entities."""
+    return _standing(found, [name_of(line) for line in found if line.number in indexes], indexes, lines)
+
+
+def _met(data: bytes, named: Iterable[str | None], *, all_of_them: bool) -> Iterator[Line]:
+    needles = [name.encode("utf-8", "surrogatepass") for name in set(named) if name is not None]
     for number, start, end, _ in line_spans(data):
         raw = data[start:end]
         # without a backslash a line holds a name as it is: most need not be parsed
-        if not lines and b"\\" not in raw and not any(needle in raw for needle in needles):
-            continue
-        line = parse_line(raw, number)
+        if all_of_them or b"\\" in raw or any(needle in raw for needle in needles):
+            yield parse_line(raw, number)
+
+
+def _standing(
+    found: Iterable[Line],
+    named: Iterable[str | None],
+    indexes: Mapping[int, Collection[int]],
+    lines: Collection[int],
+) -> Standing:
+    own: dict[str, list[tuple[int, bytes]]] = {name: [] for name in named if name is not None}
+    keys, raws = list[str](), dict[int, bytes]()
+    for line in found:
         name = name_of(line)
         if name in own:
             own[name].append((line.number, line.raw))
         if lines:
             keys.append(line_key(line))
+        if line.number in lines:
+            raws[line.number] = line.raw
     elements: dict[Spot, Element] = {}
-    for found in own.values():
-        elements |= _of_entity(found, indexes)
-    return Standing(elements, _of_lines(data, keys, lines) if lines else {})
+    for copies in own.values():
+        elements |= _of_entity(copies, indexes)
+    return Standing(elements, _of_lines(raws, keys) if lines else {})
 
 
 def name_of(line: Line) -> str | None:
@@ -131,10 +152,10 @@ def _neighbours(keys: Sequence[str], gone: Collection[int]) -> dict[int, dict[st
     return out
 
 
-def _of_lines(data: bytes, keys: Sequence[str], numbers: Collection[int]) -> dict[int, WholeLine]:
-    gone = {number - 1 for number in numbers}
+def _of_lines(raws: Mapping[int, bytes], keys: Sequence[str]) -> dict[int, WholeLine]:
+    """Give the lines that go, by their numbers; `keys` are those of all lines."""
+    gone = {number - 1 for number in raws}
     places = _neighbours(keys, gone)
     stay = Counter(key for at, key in enumerate(keys) if at not in gone)
-    raws = {number: data[start:end] for number, start, end, _ in line_spans(data) if number in numbers}
     left = {number: {"left": stay[keys[number - 1]]} for number in raws if stay[keys[number - 1]]}
     return {number: WholeLine(raw, places[number - 1] | left.get(number, {})) for number, raw in raws.items()}

@@ -5,7 +5,6 @@ So does a change of settings: one event for each observation and entity pin. `fi
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from datetime import datetime
@@ -22,8 +21,10 @@ from memttl.core.policy import Policy
 from memttl.core.wording import instant_text, when_text
 
 
-def begin_fields(command: str, digest: str, new: bytes, *, file: str, now: datetime, policy: Policy) -> dict[str, Any]:
-    """Give what the `begin` of a run holds besides its name and time; `digest` is that of the bytes before."""
+def begin_fields(
+    command: str, digest: str, new_digest: str, *, file: str, now: datetime, policy: Policy
+) -> dict[str, Any]:
+    """Give what the `begin` of a run holds besides its name and time; the digests are of the bytes before and after."""
     return {
         "command": command,
         "file": file,
@@ -31,7 +32,7 @@ def begin_fields(command: str, digest: str, new: bytes, *, file: str, now: datet
         "policy": policy.where,
         "policy_digest": policy.digest,
         "file_digest": digest,
-        "new_digest": hashlib.sha256(new).hexdigest(),
+        "new_digest": new_digest,
         "limits": {"max_prune_fraction": policy.max_prune_fraction, "max_prune_count": policy.max_prune_count},
     }
 

@@ -6,12 +6,13 @@ goes or comes as a whole gives an event of its line and one of each of its obser
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from memttl.core.differences import Differences, EntityChange, Part
 from memttl.core.model import Line
-from memttl.core.places import Standing, standing
+from memttl.core.places import Standing, standing, standing_among
 from memttl.core.records import raw_fields
 
 _NO_VERDICT = dict.fromkeys(("tier", "rule", "age_source", "created_at", "expires_at"))
@@ -48,17 +49,30 @@ def merged_away_events(before: bytes, found: Differences, run: str, *, reason: s
 
     What it brought needs none: an undo leaves it where it is.
     """
-    return _gone_events(before, found, run, reason, with_text=False)
+    return _gone_events(partial(standing, before), found, run, reason, with_text=False)
 
 
-def deletion_events(before: bytes, found: Differences, run: str, *, with_text: bool) -> list[dict[str, Any]]:
-    """Give the events of what a client of `memttl serve` deleted from `before`."""
-    return _gone_events(before, found, run, "deleted by a client of memttl serve", with_text=with_text)
+def deletion_events(
+    before: bytes | Sequence[Line], found: Differences, run: str, *, with_text: bool
+) -> list[dict[str, Any]]:
+    """Give the events of what a client of `memttl serve` deleted from `before`, a file or lines of it.
+
+    Those are all of them where a whole line goes, else those of the entities that lose something.
+    """
+    stands = partial(standing, before) if isinstance(before, bytes) else partial(standing_among, before)
+    return _gone_events(stands, found, run, "deleted by a client of memttl serve", with_text=with_text)
 
 
-def _gone_events(before: bytes, found: Differences, run: str, reason: str, *, with_text: bool) -> list[dict[str, Any]]:
+def _gone_events(
+    stands: Callable[[dict[int, list[int]], set[int]], Standing],
+    found: Differences,
+    run: str,
+    reason: str,
+    *,
+    with_text: bool,
+) -> list[dict[str, Any]]:
     gone = _moved(found, is_gone=True)
-    old = standing(before, _indexes(gone), _whole(gone, found.relations_gone, found.lines_gone))
+    old = stands(_indexes(gone), _whole(gone, found.relations_gone, found.lines_gone))
     side = _Side("removed", old, run, reason, with_text)
     return [*_events(side, gone, found.relations_gone, found.lines_gone)]
 

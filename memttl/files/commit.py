@@ -83,7 +83,8 @@ class _Writer:
     def __init__(self, session: Session, change: Change, snapshot: Snapshot) -> None:
         self.session, self.change, self.snapshot = session, change, snapshot
         self.beside = session.beside
-        old, new = session.digest(snapshot.data), session.digest(change.data)
+        self.digests = session.digest(snapshot.data), session.digest(change.data)
+        old, new = map(versions.short, self.digests)
         self.journal = versions.Journal(change.run, session.next_number(), old, new)
         self.backup: Path | None = None
         if change.with_backup:
@@ -226,8 +227,7 @@ class _Writer:
         self.session.keep_set()
         if not self.change.begin:
             return
-        new_digest = self.snapshot._replace(data=self.change.data).digest
-        digests = {"file_digest": self.snapshot.digest, "new_digest": new_digest}
+        digests = dict(zip(("file_digest", "new_digest"), self.digests, strict=True))
         self.session.log_end({"applied": True, "backup": self._backup_name(), **digests}, self._settings())
 
     def _settings(self) -> list[dict[str, Any]]:

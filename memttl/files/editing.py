@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from memttl.core.deletions import taken_events
 from memttl.core.differences import differences
 from memttl.core.graph import Graph
+from memttl.core.graph_draft import Taken
 from memttl.core.policy import Policy
 from memttl.core.records import begin_fields
 from memttl.core.restore_records import deletion_events
@@ -41,11 +43,15 @@ _LOOKS_AGAIN = 100  # beside a stock server under full load three were not enoug
 
 
 class Made(NamedTuple):
-    """What today's graph becomes. `deletes`: something is taken out. `sets` is `also_sets` of `Change`."""
+    """What today's graph becomes, and what is `taken` out of it. `sets` is `also_sets` of `Change`.
+
+    `adds`: something comes in as well, so that what goes cannot be told by what is taken alone.
+    """
 
     after: Graph
-    deletes: bool
-    sets: Sequence[LoggedSet]
+    sets: Sequence[LoggedSet] = ()
+    taken: Sequence[Taken] = ()
+    adds: bool = False
 
 
 class Editing(NamedTuple):
@@ -132,7 +138,8 @@ def _write(session: Session, editing: Editing, run: str) -> tuple[Made, Written 
             return None
         refuse_hard_links(snapshot, editing.state.beside, hint="Remove the other names.")
         refuse_read_only(snapshot)
-        return _change(editing, run, snapshot, made), snapshot
+        events = _events(editing, run, graph, made)
+        return _change(session, editing, run, snapshot, made, events), snapshot
 
     written = session.write(make)
     assert made is not None
@@ -165,16 +172,26 @@ def _plain_change(run: str, data: bytes, sets: Sequence[LoggedSet] = ()) -> Chan
     return Change(run, data, {}, lambda: (), None, with_backup=False, also_sets=sets)
 
 
-def _change(editing: Editing, run: str, snapshot: Snapshot, made: Made) -> Change:
+def _events(editing: Editing, run: str, graph: Graph, made: Made) -> list[dict[str, Any]]:
+    """Give the lines of the log on what goes; none also where what was deleted was added again."""
+    with_text = editing.policy.audit_text
+    if not made.taken:
+        return []
+    if made.adds:
+        return deletion_events(graph.data, differences(graph.data, made.after.data), run, with_text=with_text)
+    return taken_events(graph, made.taken, run, with_text=with_text)
+
+
+def _change(
+    session: Session, editing: Editing, run: str, snapshot: Snapshot, made: Made, events: list[dict[str, Any]]
+) -> Change:
     data = made.after.data
-    found = differences(snapshot.data, data) if made.deletes else None
-    events = deletion_events(snapshot.data, found, run, with_text=editing.policy.audit_text) if found else []
-    if not events:  # also where what was deleted was added again
+    if not events:
         return _plain_change(run, data, made.sets)
     begin = begin_fields(
         COMMAND,
-        snapshot.digest,
-        data,
+        session.digest(snapshot.data),
+        session.digest(data),
         file=str(snapshot.path),
         now=editing.moment.now,
         policy=editing.policy,

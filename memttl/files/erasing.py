@@ -30,7 +30,7 @@ from memttl.files.ledger_open import ledger_errors
 from memttl.files.looking import removed_since
 from memttl.files.recover import recover
 from memttl.files.rewriting import stat_of_missing
-from memttl.files.snapshot import Snapshot, read_settled, refuse_hard_links, refuse_read_only
+from memttl.files.snapshot import Snapshot, digest_of, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State
 from memttl.files.writing import Options, Session, writing
 
@@ -180,7 +180,12 @@ def _made(erasing: Erasing, run: str, *, again: bool = False) -> tuple[Change, S
         raise
     refuse_read_only(snapshot)
     begin: dict[str, Any] = begin_fields(
-        "forget", snapshot.digest, left.data, file=str(snapshot.path), now=erasing.now, policy=erasing.policy
+        "forget",
+        snapshot.digest,
+        digest_of(left.data),
+        file=str(snapshot.path),
+        now=erasing.now,
+        policy=erasing.policy,
     )
     begin["forgets"] = left.observations  # so many are no loss, though no line of the log says which
     begin = begin_again(begin) if again else begin

@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 from memttl.files import audit
-from memttl.files.snapshot import identity
-from memttl.files.versions import short_digest
+from memttl.files.snapshot import digest_of, identity
 
 _MOUNTS_S = 10.0  # how long nobody is taken to have mounted the file by itself: a look goes through all of /proc
 _UNTOUCHED_NS = 20_000_000  # a write sets both times of a file, a swap only the second, and clocks tick every 4 ms
@@ -48,11 +47,11 @@ class Remembered:
             self._redundant = {name: found for name, found in self._redundant.items() if name in names}
 
     def digest(self, data: bytes) -> str:
-        """Give `short_digest`, which takes a while: what is written is what the next session reads."""
+        """Give `digest_of`, which takes a while: what is written is what the next session reads."""
         for known, digest in self._digests:
             if known is data or known == data:
                 return digest
-        self._digests = [(data, short_digest(data)), *self._digests][:_DIGESTS]
+        self._digests = [(data, digest_of(data)), *self._digests][:_DIGESTS]
         return self._digests[0][1]
 
     def note_written(self, found: os.stat_result) -> None:

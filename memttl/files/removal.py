@@ -22,7 +22,7 @@ from memttl.core.replan import Replanner
 from memttl.errors import Interrupted
 from memttl.files.archiving import Archive, ToArchive, name_in_log
 from memttl.files.commit import Change
-from memttl.files.snapshot import Snapshot, read_once, read_settled
+from memttl.files.snapshot import Snapshot, digest_of, read_once, read_settled
 from memttl.files.writing import Session
 
 _NOTHING = Approval(Counter(), Counter())
@@ -157,7 +157,7 @@ def _change(
         return removal_events(snapshot.data, plan_of(), run, with_text=with_text)
 
     file = str(removal.memory)
-    begin = begin_fields(removal.command, snapshot.digest, new, file=file, now=removal.now, policy=policy)
+    begin = begin_fields(removal.command, snapshot.digest, digest_of(new), file=file, now=removal.now, policy=policy)
     if archive is None:
         return Change(run, new, begin, events, gone)
     begin["archive"] = name_in_log(archive.path, removal.memory)

@@ -25,7 +25,7 @@ from memttl.files.backups import list_backups
 from memttl.files.commit import Change
 from memttl.files.knowledge import ledger_of
 from memttl.files.looking import Moment, look_in_bytes
-from memttl.files.snapshot import Snapshot, read_once, read_settled, refuse_hard_links, refuse_read_only
+from memttl.files.snapshot import Snapshot, digest_of, read_once, read_settled, refuse_hard_links, refuse_read_only
 from memttl.files.state import State, own_file, refusal
 from memttl.files.writing import LOOKS_AGAIN, Options, Session, Written, writing
 
@@ -182,7 +182,7 @@ def _change(rewriting: Rewriting, run: str, snapshot: Snapshot, made: Rewrite) -
     fields = begin_fields(
         rewriting.command,
         snapshot.digest,
-        made.data,
+        digest_of(made.data),
         file=str(snapshot.path),
         now=rewriting.moment.now,
         policy=rewriting.policy,

@@ -104,7 +104,7 @@ class ServedFile:
             arrived = [(line, None) for line in arrived_events(served.arrived, stamp, run, now)]
             sets: tuple[LoggedSet, ...] = (*arrived, *zip(lines, backs, strict=True))
             self._is_behind = self._is_behind or bool(sets)
-            return Made(served.graph, served.deletes, sets)
+            return Made(served.graph, sets, served.taken, served.adds)
 
         self._turns.begin()
         had_to_wait = False
@@ -276,7 +276,7 @@ class ServedFile:
 
 
 def _nothing(graph: Graph, _run: str) -> Made:
-    return Made(graph, deletes=False, sets=())
+    return Made(graph)
 
 
 def _broken(graph: Graph) -> set[bytes]:

@@ -36,7 +36,7 @@ class Snapshot(NamedTuple):
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hex."""
-        return hashlib.sha256(self.data).hexdigest()
+        return digest_of(self.data)
 
 
 def read_settled(
@@ -164,6 +164,11 @@ def refuse_irregular(path: Path, found: os.stat_result) -> None:
     """
     if not stat.S_ISREG(found.st_mode):
         raise NoMemoryFile(f"{path} is no regular file.", hint="Name the memory file itself with --file.")
+
+
+def digest_of(data: bytes) -> str:
+    """Give SHA-256 of bytes, in hex."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def identity(found: os.stat_result) -> tuple[int, ...]:

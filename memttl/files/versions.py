@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -18,7 +17,7 @@ from typing import NamedTuple, Self
 
 from memttl.errors import NoPermission
 from memttl.files.folder import CREATE, READ, Folder
-from memttl.files.snapshot import Snapshot, read_whole
+from memttl.files.snapshot import Snapshot, digest_of, read_whole
 
 PART, BASE, NEW, SWAP, LINK = ".part", ".base", ".new", ".swap", ".link"
 _NAME = re.compile(r"(?P<run>[0-9a-f]+)-(?P<n>[0-9]+)-(?P<old>[0-9a-f]{32})-(?P<new>[0-9a-f]{32})\.(swap|link|new)")
@@ -26,8 +25,13 @@ _CHUNK = 1 << 20
 
 
 def short_digest(data: bytes) -> str:
-    """Give the digest that stands in names: the first 32 hex digits of SHA-256."""
-    return hashlib.sha256(data).hexdigest()[:32]
+    """Give the digest of bytes that stands in names."""
+    return short(digest_of(data))
+
+
+def short(digest: str) -> str:
+    """Give what stands in names of a SHA-256: its first 32 hex digits."""
+    return digest[:32]
 
 
 class Journal(NamedTuple):

@@ -27,10 +27,9 @@ from memttl.files.mounts import fs_type_of
 from memttl.files.pace import DEFAULT_PACE, Pace
 from memttl.files.remembered import Remembered
 from memttl.files.run_log import RunLog
-from memttl.files.snapshot import Snapshot, identity
+from memttl.files.snapshot import Snapshot, digest_of, identity
 from memttl.files.state import State, prepare, refusal
 from memttl.files.swap import Changed, NotCarried, Step
-from memttl.files.versions import short_digest
 
 Make = Callable[[], tuple[Change, Snapshot] | None]
 MakeAgain = Callable[[], tuple[Change, Snapshot, int] | None]
@@ -76,8 +75,8 @@ class Session(RunLog):
         trace.note(f"rung {self.rung.value}, file system {self.fs_type or 'unknown'}")
 
     def digest(self, data: bytes) -> str:
-        """Give the digest of a version that stands in the names of the write path's own files."""
-        return self.remembered.digest(data) if self.remembered is not None else short_digest(data)
+        """Give SHA-256 of a version of the memory file, in hex."""
+        return self.remembered.digest(data) if self.remembered is not None else digest_of(data)
 
     def next_number(self) -> int:
         """Count the writes of this session, for their names."""

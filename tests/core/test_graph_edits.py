@@ -175,7 +175,8 @@ def test_what_names_nothing_takes_nothing() -> None:
     nothing = take("E", "b"), take("Z", "a"), DeleteEntities(("Z",)), DeleteRelations((Relation("E", "F", ""),))
     graph = read_graph(data)
     result = apply_edits(graph, nothing)
-    assert result == Edited(graph, (Answer(),) * 4, deletes=False)
+    assert result == Edited(graph, (Answer(),) * 4)
+    assert not result.deletes
     assert result.graph is graph
 
 
